@@ -48,7 +48,8 @@ def bytes_of(text):
 
 
 def median_seconds(repeats, call):
-    """Of `call`, which returns its own seconds, or None to be timed; the first run is left out."""
+    """The median time of `call`, which returns its own seconds, or None to be timed. The first run is
+    left out."""
     seconds = []
     for _ in range(repeats + 1):
         start = time.perf_counter()

@@ -6,9 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/command_line/arguments/usage.h"
 #include "client/command_line/command_line.h"
 #include "client/load/program.h"
 #include "gridfold/element_type.h"
@@ -42,14 +43,6 @@ std::vector<std::string> StatisticNames() {
   return names;
 }
 
-std::vector<std::string> CommandNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
-}
-
 bool Write(const std::filesystem::path& path, const std::string& text) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream file(path);
@@ -63,7 +56,7 @@ bool WriteAll(const CLI::App& app, int section, const std::filesystem::path& fol
               const std::string& date) {
   const CommandDescription program = Describe(app, {{"TYPE", ElementTypeNames()},
                                                     {"STATISTIC", StatisticNames()},
-                                                    {"COMMAND", CommandNames(app)}});
+                                                    {"COMMAND", client::CommandNames(app)}});
   const std::string& name = program.path.front();
   bool is_written =
       Write(folder / "bash-completion/completions" / name, WriteBashCompletion(program)) &&

@@ -1,7 +1,7 @@
 // Accumulators of the C interface. A handle holds an accumulator's bytes, which merging reads.
 #include <algorithm>
-#include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>

@@ -71,7 +71,7 @@ class AccumulatorsTest : public testing::Test {
                                        &of_c.of_c);
   }
 
-  // Of parts of the elements, or of the rows where the groups are columns.
+  // Checks accumulators of parts of the elements, or of the rows where the groups are columns.
   void CheckReduction(const TestArray& array, const kernels::ReductionSpec& spec) {
     const uint64_t rows = array.description().is_matrix ? array.description().rows : array.size();
     std::vector<Accumulator> parts;

@@ -14,7 +14,7 @@ namespace gridfold::core {
 
 // Keeps the error for gridfold_last_message, unless it is OK, and returns its code.
 gridfold_status ReportStatus(const absl::Status& status);
-// The same for what needs no memory of its own.
+// Keep an error, and return its code, without taking memory.
 gridfold_status ReportNoMemory() noexcept;
 gridfold_status ReportFault(const char* message) noexcept;
 

@@ -8,7 +8,7 @@
 
 namespace gridfold::core {
 
-// With the indices of argmin and argmax from `first_index` on. Errors: those of kernels::Lane.
+// Indices of argmin and argmax count from `first_index` on. Errors: those of kernels::Lane.
 absl::StatusOr<kernels::ReductionResult> Run(gridfold_engine& engine,
                                              const kernels::ReductionPlan& plan,
                                              const gridfold_array& array, uint64_t first_index);

@@ -34,7 +34,16 @@ absl::Status AccumulatorFold::Add(std::string accumulator) {
     pending_bytes_ = 0;
   }
   absl::StatusOr<MergeResult> result = Merge(merged, /*partial=*/true);
-  if (!result.ok()) return result.status();
+  if (!result.ok()) {
+    // Its caller may come again with this accumulator, which is the last one; the others wait on.
+    merged.pop_back();
+    const absl::MutexLock lock(&mutex_);
+    for (std::string& waiting : merged) {
+      pending_bytes_ += waiting.size();
+      pending_.push_back(std::move(waiting));
+    }
+    return result.status();
+  }
   std::string folded = TakeAccumulator(*std::move(result));
   const absl::MutexLock lock(&mutex_);
   pending_bytes_ += folded.size();

@@ -22,6 +22,7 @@ class AccumulatorFold {
   AccumulatorFold(Client& client, const CallBudget& budget, uint64_t message_bytes_max)
       : client_(client), budget_(budget), message_bytes_max_(message_bytes_max) {}
 
+  // Where it fails, this accumulator alone has not been added.
   absl::Status Add(std::string accumulator);
 
   // The answer for all that were added, which are still a part of a whole if `partial`.

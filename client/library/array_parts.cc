@@ -127,8 +127,8 @@ const ArrayView* ViewOf(const std::optional<ArrayInput>& input) {
 }
 
 bool HasShapeOfElements(const ArrayView& array) {
-  if (ElementSizeBytes(array.element_type()) == 0) return false;
   const std::span<const uint64_t> shape = array.shape();
+  if (ElementSizeBytes(array.element_type()) == 0 || shape.size() > kDimensionsMax) return false;
   uint64_t rest = array.element_count();
   for (const uint64_t extent : shape) {
     if (extent == 0) return array.element_count() == 0;

@@ -49,7 +49,8 @@ struct HistogramParts {
 HistogramParts SplitHistogram(const ArrayView& array, const HistogramOptions& options,
                               uint64_t part_bytes);
 
-// Whether a shape, where the array has one, has as many elements as the array.
+// Whether a shape, where the array has one, is one that a server takes, of as many elements as the
+// array.
 bool HasShapeOfElements(const ArrayView& array);
 
 // Whether the elements can be sent in parts, as the groups are of a matrix, or of elements that
@@ -59,8 +60,8 @@ bool IsFlatOrMatrix(const ArrayView& array, const ReductionOptions& options);
 // Whether some bins have no bounds: their range follows from the samples.
 bool HasRangeToFind(const HistogramOptions& options);
 
-// Whether a stream may carry the array: products of floating-point elements depend on where in the
-// whole they stand.
+// Whether products of floating-point elements are asked for: they depend on where in the whole the
+// elements stand, so neither a stream nor parts may carry these.
 bool HasProductOfFloats(ElementType type, const ReductionOptions& options);
 
 // The array where it is one of the caller's memory; else nullptr.

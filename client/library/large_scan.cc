@@ -162,7 +162,10 @@ absl::StatusOr<ScanResult> ArrayCalls::ScanArray(const ArrayView& array, const S
   const CallBudget budget(call_options, client_options.default_timeout);
   ArrayTransport way = call_options.transport.value_or(client_options.transport);
   const uint64_t size_bytes = array.bytes().size();
-  if (size_bytes == 0 || (way == ArrayTransport::kAuto && size_bytes <= kInlineBytesMax)) {
+  // Results can't take the place of what the caller has: a request is told so by the server.
+  const bool is_in_place = std::holds_alternative<InPlaceDestination>(options.destination);
+  if (size_bytes == 0 || is_in_place ||
+      (way == ArrayTransport::kAuto && size_bytes <= kInlineBytesMax)) {
     way = ArrayTransport::kInline;
   }
   if (way != ArrayTransport::kInline) {

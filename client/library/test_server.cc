@@ -3,8 +3,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
 
 namespace gridfold::client {
 
@@ -34,6 +36,14 @@ TestServer::TestServer(const std::vector<std::string>& options)
 TestServer::~TestServer() {
   process_.reset();
   std::filesystem::remove_all(folder_);
+}
+
+std::unique_ptr<Client> ConnectClient(const std::string& target, ClientOptions options) {
+  options.target = target;
+  if (options.stream_count == 0) options.stream_count = 3;
+  auto client = Client::Connect(options);
+  EXPECT_TRUE(client.ok()) << client.status();
+  return *std::move(client);
 }
 
 }  // namespace gridfold::client

@@ -2,11 +2,13 @@
 #ifndef GRIDFOLD_CLIENT_LIBRARY_TEST_SERVER_H_
 #define GRIDFOLD_CLIENT_LIBRARY_TEST_SERVER_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "client/transport_benchmark/child_process.h"
+#include "gridfold/client.h"
 
 namespace gridfold::client {
 
@@ -28,6 +30,9 @@ class TestServer {
   std::optional<transport_benchmark::ChildProcess> process_;
   std::string target_;
 };
+
+// A connected client; large arrays have three connections where `options` do not say how many.
+std::unique_ptr<Client> ConnectClient(const std::string& target, ClientOptions options = {});
 
 }  // namespace gridfold::client
 

@@ -92,14 +92,6 @@ class TransportChoiceTest : public testing::Test {
     server_ = nullptr;
   }
 
-  static std::unique_ptr<Client> ConnectTo(const std::string& target, ClientOptions options = {}) {
-    options.target = target;
-    if (options.stream_count == 0) options.stream_count = 3;
-    auto client = Client::Connect(options);
-    EXPECT_TRUE(client.ok()) << client.status();
-    return *std::move(client);
-  }
-
   uint64_t Below(uint64_t limit) {
     return std::uniform_int_distribution<uint64_t>(0, limit - 1)(random_);
   }
@@ -131,7 +123,7 @@ class TransportChoiceTest : public testing::Test {
 TestServer* TransportChoiceTest::server_ = nullptr;
 
 TEST_F(TransportChoiceTest, ReductionsHaveTheSameBitsAndErrors) {
-  const auto client = ConnectTo(server_->target());
+  const auto client = ConnectClient(server_->target());
   int answers = 0;
   for (int round = 0; round < 120; ++round) {
     const ElementType type = kTypes[Below(std::size(kTypes))];
@@ -176,7 +168,7 @@ TEST_F(TransportChoiceTest, ReductionsHaveTheSameBitsAndErrors) {
 }
 
 TEST_F(TransportChoiceTest, HistogramsHaveTheSameBitsAndErrors) {
-  const auto client = ConnectTo(server_->target());
+  const auto client = ConnectClient(server_->target());
   int answers = 0;
   for (int round = 0; round < 60; ++round) {
     const ElementType type = kTypes[Below(std::size(kTypes))];
@@ -218,7 +210,7 @@ TEST_F(TransportChoiceTest, HistogramsHaveTheSameBitsAndErrors) {
 
 // Ranges that follow from the samples, which are sent twice where they go in parts.
 TEST_F(TransportChoiceTest, FoundRangesAreThoseOfOneRequest) {
-  const auto client = ConnectTo(server_->target());
+  const auto client = ConnectClient(server_->target());
   for (const double special :
        {0.0, -0.0, 1e308, -1e308, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
     std::vector<double> samples(20'000);
@@ -243,7 +235,7 @@ TEST_F(TransportChoiceTest, FoundRangesAreThoseOfOneRequest) {
 }
 
 TEST_F(TransportChoiceTest, ScansHaveTheSameBitsAndErrors) {
-  const auto client = ConnectTo(server_->target());
+  const auto client = ConnectClient(server_->target());
   int answers = 0;
   for (int round = 0; round < 40; ++round) {
     const ElementType type = kTypes[Below(std::size(kTypes))];
@@ -271,6 +263,19 @@ TEST_F(TransportChoiceTest, ScansHaveTheSameBitsAndErrors) {
     }
   }
   EXPECT_GT(answers, 15);
+}
+
+TEST_F(TransportChoiceTest, ResultsDoNotTakeThePlaceOfTheCallersElements) {
+  const auto client = ConnectClient(server_->target());
+  const std::vector<float> elements(100'000, 1.0f);
+  const ScanOptions options{.destination = InPlaceDestination{}};
+  const auto expected =
+      client->ScanArray(elements, options, {.transport = ArrayTransport::kInline});
+  EXPECT_TRUE(absl::IsInvalidArgument(expected.status())) << expected.status();
+  for (const ArrayTransport transport : kTransports) {
+    const auto result = client->ScanArray(elements, options, {.transport = transport});
+    EXPECT_EQ(Told(result), Told(expected)) << ArrayTransportName(transport);
+  }
 }
 
 }  // namespace

@@ -27,14 +27,6 @@ class TransportFaultTest : public testing::Test {
     std::iota(elements_.begin(), elements_.end(), -1'000'000);
   }
 
-  static std::unique_ptr<Client> ConnectTo(const std::string& target, ClientOptions options = {}) {
-    options.target = target;
-    if (options.stream_count == 0) options.stream_count = 3;
-    auto client = Client::Connect(options);
-    EXPECT_TRUE(client.ok()) << client.status();
-    return *std::move(client);
-  }
-
   // Whether the answer is right, by a sum of this test's own.
   void ExpectSum(const absl::StatusOr<ReductionResult>& result) const {
     ASSERT_TRUE(result.ok()) << result.status();
@@ -54,7 +46,7 @@ class TransportFaultTest : public testing::Test {
 TEST_F(TransportFaultTest, EachPartHasAConnectionOfItsOwn) {
   const TestServer server;
   TcpProxy proxy(server.target());
-  const auto client = ConnectTo(proxy.target());
+  const auto client = ConnectClient(proxy.target());
   const auto result = Sum(*client, {});
   ExpectSum(result);
   EXPECT_EQ(result->execution.transport, ArrayTransport::kStreams);
@@ -66,7 +58,7 @@ TEST_F(TransportFaultTest, EachPartHasAConnectionOfItsOwn) {
 TEST_F(TransportFaultTest, ALostPartIsSentAgain) {
   const TestServer server;
   TcpProxy proxy(server.target());
-  const auto client = ConnectTo(proxy.target());
+  const auto client = ConnectClient(proxy.target());
   proxy.KillAfter(uint64_t{3} << 20);
   uint64_t told_bytes = 0;
   bool is_monotonic = true;
@@ -83,7 +75,7 @@ TEST_F(TransportFaultTest, ALostPartIsSentAgain) {
 TEST_F(TransportFaultTest, ALostPartIsAnErrorWhereNothingIsSentAgain) {
   const TestServer server;
   TcpProxy proxy(server.target());
-  const auto client = ConnectTo(proxy.target(), {.retry = {.attempts_max = 1}});
+  const auto client = ConnectClient(proxy.target(), {.retry = {.attempts_max = 1}});
   proxy.KillAfter(uint64_t{3} << 20);
   const auto result = Sum(*client, {.transport = ArrayTransport::kStreams});
   EXPECT_TRUE(absl::IsUnavailable(result.status())) << result.status();
@@ -93,7 +85,7 @@ TEST_F(TransportFaultTest, ALostPartIsAnErrorWhereNothingIsSentAgain) {
 TEST_F(TransportFaultTest, ADeadlineEndsAllParts) {
   const TestServer server;
   TcpProxy proxy(server.target());
-  const auto client = ConnectTo(proxy.target());
+  const auto client = ConnectClient(proxy.target());
   proxy.SetRate(uint64_t{2} << 20);
   const absl::Time begin = absl::Now();
   const auto result =
@@ -106,7 +98,7 @@ TEST_F(TransportFaultTest, ADeadlineEndsAllParts) {
 TEST_F(TransportFaultTest, ACancelledCallEnds) {
   const TestServer server;
   TcpProxy proxy(server.target());
-  const auto client = ConnectTo(proxy.target());
+  const auto client = ConnectClient(proxy.target());
   proxy.SetRate(uint64_t{2} << 20);
   for (const ArrayTransport transport : {ArrayTransport::kStreams, ArrayTransport::kStream,
                                          ArrayTransport::kInline, ArrayTransport::kResident}) {
@@ -122,7 +114,7 @@ TEST_F(TransportFaultTest, ACancelledCallEnds) {
 
 TEST_F(TransportFaultTest, PartsNeedNoMoreRoomThanOne) {
   const TestServer server({"--max-streams", "1"});
-  const auto client = ConnectTo(server.target());
+  const auto client = ConnectClient(server.target());
   const auto result = Sum(*client, {.transport = ArrayTransport::kStreams});
   ExpectSum(result);
   EXPECT_EQ(result->execution.transport, ArrayTransport::kStreams);
@@ -130,7 +122,7 @@ TEST_F(TransportFaultTest, PartsNeedNoMoreRoomThanOne) {
 
 TEST_F(TransportFaultTest, WithoutRegionsTheArrayIsSent) {
   const TestServer server;
-  const auto client = ConnectTo(server.target());
+  const auto client = ConnectClient(server.target());
   const auto result = Sum(*client, {});
   ExpectSum(result);
   EXPECT_EQ(result->execution.transport, ArrayTransport::kStreams);
@@ -141,7 +133,7 @@ TEST_F(TransportFaultTest, WithoutRegionsTheArrayIsSent) {
 TEST_F(TransportFaultTest, RefusedRegionsLeaveTheArrayToBeSent) {
   // Regions are allowed, but none has room for what the client shares.
   const TestServer server({"--allow-regions", "--max-region-bytes", "4096"});
-  const auto client = ConnectTo(server.target());
+  const auto client = ConnectClient(server.target());
   const auto result = Sum(*client, {});
   ExpectSum(result);
   EXPECT_EQ(result->execution.transport, ArrayTransport::kStreams);
@@ -150,7 +142,7 @@ TEST_F(TransportFaultTest, RefusedRegionsLeaveTheArrayToBeSent) {
 
 TEST_F(TransportFaultTest, SharedMemoryIsUsedAndKept) {
   const TestServer server({"--allow-regions"});
-  const auto client = ConnectTo(server.target());
+  const auto client = ConnectClient(server.target());
   const auto first = Sum(*client, {});
   ExpectSum(first);
   EXPECT_EQ(first->execution.transport, ArrayTransport::kRegion);
@@ -163,7 +155,7 @@ TEST_F(TransportFaultTest, SharedMemoryIsUsedAndKept) {
 
 TEST_F(TransportFaultTest, RegionsThatTheServerHasLostAreMadeAgain) {
   const TestServer server({"--allow-regions"});
-  const auto client = ConnectTo(server.target());
+  const auto client = ConnectClient(server.target());
   ExpectSum(Sum(*client, {}));
   const auto regions = client->ListRegions();
   ASSERT_TRUE(regions.ok()) << regions.status();
@@ -178,8 +170,8 @@ TEST_F(TransportFaultTest, RegionsThatTheServerHasLostAreMadeAgain) {
 
 TEST_F(TransportFaultTest, AClientLeavesNoRegionBehind) {
   const TestServer server({"--allow-regions"});
-  const auto other = ConnectTo(server.target());
-  ExpectSum(Sum(*ConnectTo(server.target()), {.transport = ArrayTransport::kRegion}));
+  const auto other = ConnectClient(server.target());
+  ExpectSum(Sum(*ConnectClient(server.target()), {.transport = ArrayTransport::kRegion}));
   const auto regions = other->ListRegions();
   ASSERT_TRUE(regions.ok()) << regions.status();
   EXPECT_TRUE(regions->empty());
@@ -188,7 +180,7 @@ TEST_F(TransportFaultTest, AClientLeavesNoRegionBehind) {
 // The sum of a part may overflow where that of the whole does not.
 TEST_F(TransportFaultTest, AnErrorOfAPartIsNotThatOfTheWhole) {
   const TestServer server({"--allow-regions"});
-  const auto client = ConnectTo(server.target());
+  const auto client = ConnectClient(server.target());
   std::vector<int64_t> elements(uint64_t{2} << 20, 0);
   for (size_t i = 0; i < 10; ++i) {
     elements[i] = std::numeric_limits<int64_t>::max();

@@ -45,8 +45,8 @@ class BuildByCMake(build_ext):
         given = os.environ.get("GRIDFOLD_BUILD_FOLDER")
         folder = pathlib.Path(given).resolve() if given else self._build()
         built = folder / "client/python/gridfold"
-        modules = sorted([*built.glob("_*.so"), *built.glob("lib*.so.*")])
-        if not any(module.name.startswith("_") for module in modules):
+        modules = sorted(built.glob("_*.so"))
+        if not modules:
             raise RuntimeError(f"{folder} has no native modules")
         package = pathlib.Path(self.build_lib, "gridfold")
         # Where the modules' DT_RPATH points.

@@ -1,11 +1,14 @@
 // One caller with one large array: the ways in which it travels, beside a bare sink with as many
 // connections, and beside NumPy in the caller's own process.
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
+#include <filesystem>
 #include <fstream>
-#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -49,6 +52,7 @@ struct NumpyRates {
 
 NumpyRates MeasureNumpy(const Targets& targets, uint64_t size_bytes) {
   const std::string log = targets.folder + "/numpy";
+  std::filesystem::remove(log);  // A child appends to it.
   {
     const auto child = ChildProcess::Start(
         {"/usr/bin/python3", "-c", kNumpyProgram, std::to_string(size_bytes)}, log);
@@ -158,6 +162,7 @@ void MeasureOneCaller(const Targets& targets, Report& report) {
   const int calls = targets.quick ? 2 : 5;
   const uint64_t large = targets.quick ? uint64_t{64} << 20 : targets.one_caller_bytes;
   const std::vector<float> samples = MakeSamples(large);
+  NumpyRates numpy;  // Of the last size, which is the large one.
   for (const uint64_t size_bytes : {std::min<uint64_t>(large, 200'000'000), large}) {
     const std::span<const float> part = std::span(samples).first(size_bytes / sizeof(float));
     const std::string size = absl::StrCat(size_bytes / 1'000'000, " MB");
@@ -171,12 +176,12 @@ void MeasureOneCaller(const Targets& targets, Report& report) {
              is_sent ? SinkRate(targets, size_bytes, way.streams) : 0,
              way.transport == ArrayTransport::kStreams ? 0.8 : 0, report);
     }
-    AddNumpyRow(absl::StrCat("sum of ", size), MeasureNumpy(targets, size_bytes).sum, report);
+    numpy = MeasureNumpy(targets, size_bytes);
+    AddNumpyRow(absl::StrCat("sum of ", size), numpy.sum, report);
   }
   const std::string size = absl::StrCat(large / 1'000'000, " MB");
   const auto client = ConnectTo(targets.gridfold, 0);
   if (!client) return;
-  const NumpyRates numpy = MeasureNumpy(targets, large);
   AddRow(
       absl::StrCat("histogram of 1,024 bins of ", size, ", auto"),
       TimeCalls(

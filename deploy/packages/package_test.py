@@ -93,7 +93,8 @@ class PackageTest(unittest.TestCase):
     def test_lintian_finds_no_fault(self):
         if not shutil.which("lintian"):
             self.skipTest("lintian is not installed")
-        # Of the programs' packages: it takes long for static libraries, and has only their place to say.
+        # Only the programs' packages: lintian takes long for static libraries, and then finds fault with
+        # nothing but their place.
         programs = [self.packages[name] for name in ("gridfold", "gridfold-server")]
         found = subprocess.run(
             ["lintian", "--allow-root", "--fail-on", "error,warning",

@@ -17,7 +17,7 @@ import numpy as np
 import replica
 
 MIB = 1 << 20
-ELEMENTS = 12 * MIB  # Of float64: 96 MiB, which is more than one message may have.
+ELEMENTS = 12 * MIB  # Of float64: 96 MiB, which travel in many messages.
 ROUNDS = 4
 # Lanes keep buffers for the next request, and the allocator some of what it was given back: as much
 # after four requests as after one. A request that were kept would be seen in the second round.

@@ -17,8 +17,8 @@
 //                 (ExactSum::kLowestExponent) or of 1. 0, and what is not finite, have n = 0 and
 //                 lowest limb 0. A sum of m addends that have b bits is below m * 2^b
 //   element       its bits, in the compute type (numerics/arithmetic/element.h); every NaN is the
-//   quiet one element type  1 byte: 0 int8, 1 int16, ... 11 float64, in the order of
-//   types/element_type.h
+//                 quiet one
+//   element type  1 byte: 0 int8, 1 int16, ... 11 float64, in the order of types/element_type.h
 //
 // A reduction's body:
 //   header        element type; NaN policy (0 propagate, 1 ignore); overflow policy (0 error,

@@ -149,8 +149,7 @@ TEST_P(AxesTest, LargerArrays) {
                                                   {{5, 7, 9'001}, 0b010},
                                                   {{9, 8, 7, 6, 5, 4, 3, 2}, 0b10101010}}) {
       SCOPED_TRACE(testing::Message() << testing::PrintToString(extents) << ", axes " << axes);
-      uint64_t element_count = 1;
-      for (const uint64_t extent : extents) element_count *= extent;
+      const uint64_t element_count = ShapeOf(extents).element_count();
       const TestArray elements = MakeVector(type, element_count, DataKind::kSmall, 603);
       const SortedGroups sorted = SortGroups(extents, axes);
       TestArray rows(ArrayDescription::Matrix(type, sorted.group_count, sorted.group_size));
@@ -193,8 +192,7 @@ TEST_P(AxesTest, ScansAlongEveryAxis) {
     for (const Extents& extents :
          {Extents{37}, Extents{4, 9}, Extents{3, 7, 5}, Extents{2, 1, 40, 1, 3}, Extents{6, 11, 1},
           Extents{2, 2, 2, 2, 2, 2, 2, 2}, Extents{3, 0, 2}}) {
-      uint64_t element_count = 1;
-      for (const uint64_t extent : extents) element_count *= extent;
+      const uint64_t element_count = ShapeOf(extents).element_count();
       const TestArray elements = MakeVector(type, element_count, DataKind::kWide, 605);
       for (size_t axis = 0; axis < extents.size(); ++axis) {
         CheckScans(elements, extents, static_cast<int>(axis));
@@ -210,7 +208,8 @@ TEST_P(AxesTest, LongScans) {
   }
 }
 
-// By themselves, from and to host memory at any address, in units of each size; there and back.
+// Rearrangements by themselves, from and to host memory at any address, in units of each size;
+// there and back.
 TEST_P(AxesTest, RearrangementsMoveEveryElement) {
   for (const ElementType type :
        {ElementType::kInt8, ElementType::kInt16, ElementType::kInt32, ElementType::kInt64}) {
@@ -224,8 +223,7 @@ TEST_P(AxesTest, RearrangementsMoveEveryElement) {
                                                            {{40, 2, 41, 3}, {2, 0, 3, 1}},
                                                            {{6}, {0}}}) {
       SCOPED_TRACE(testing::PrintToString(extents) + testing::PrintToString(order));
-      uint64_t element_count = 1;
-      for (const uint64_t extent : extents) element_count *= extent;
+      const uint64_t element_count = ShapeOf(extents).element_count();
       const TestArray elements = MakeVector(type, element_count, DataKind::kWide, 607, 1);
       const Rearrangement planned = PlanRearrangement(ShapeOf(extents), order);
       TestArray moved(elements.description(), 3);

@@ -60,7 +60,7 @@ TestArray SamplesOf(const Json& job) {
   return ArrayOf(array.description(), job.at("elements"));
 }
 
-// Those of a case with the grouping "axes".
+// The axes of a case with the grouping "axes".
 AxisSet AxesOf(const Json& job) {
   AxisSet axes = 0;
   for (const int axis : job.at("axes")) axes |= AxisBit(axis);

@@ -134,7 +134,7 @@ absl::Status DealtHistogram::RunPart(size_t part, const HistogramInput& input, L
   return Count(samples.input(), split.whole, lane, stop, statistics);
 }
 
-// By the first part that runs, the others wait for it.
+// The first part that runs completes the plan and makes the fold; the others wait for it.
 absl::Status DealtHistogram::Prepare(const std::stop_token& stop) {
   const std::lock_guard lock(mutex_);
   if (fold_ != nullptr) return absl::OkStatus();

@@ -90,7 +90,6 @@ class DealtHistogram {
   std::mutex mutex_;
   // Guarded by mutex_ until all parts have run.
   HistogramPlan plan_;
-  bool is_complete_ = false;
   std::vector<Extremes> extremes_;
   std::unique_ptr<HistogramFold> fold_;
 };

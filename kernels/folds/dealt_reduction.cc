@@ -27,6 +27,11 @@ constexpr LaneOptions kAnyLane{.input_bytes_max = kUnbounded,
                                .group_count_max = kUnbounded,
                                .resident_input_bytes_max = kUnbounded};
 
+// Whether all parts have elements of the same groups.
+bool HasCommonGroups(const ReductionPlan& plan) {
+  return plan.grouping.kind == GroupingKind::kWhole || plan.grouping.kind == GroupingKind::kAxis0;
+}
+
 // All that plans of pieces have in common with the whole's.
 ReductionPlan PlanWithoutArray(const ReductionPlan& plan) {
   return {.array = {.element_type = plan.array.element_type},
@@ -91,10 +96,8 @@ ReductionPlan PlanOfGroup(const ReductionPlan& plan, uint64_t group, uint64_t si
 }  // namespace
 
 uint64_t DealtStateBytes(const ReductionPlan& plan) {
-  const bool is_common =
-      plan.grouping.kind == GroupingKind::kWhole || plan.grouping.kind == GroupingKind::kAxis0;
   return OutputBytesPerGroup(PlanStates(PlanWithoutArray(plan))) *
-         (is_common ? plan.grouping.group_count : 1);
+         (HasCommonGroups(plan) ? plan.grouping.group_count : 1);
 }
 
 absl::Status DealtReduction::Check(const ReductionPlan& plan, const Cuts& cuts) {
@@ -113,10 +116,6 @@ absl::Status DealtReduction::Check(const ReductionPlan& plan, const Cuts& cuts) 
 
 DealtReduction::DealtReduction(ReductionPlan plan, Cuts cuts)
     : plan_(std::move(plan)), cuts_(std::move(cuts)), parts_(cuts_.size() - 1) {}
-
-bool DealtReduction::has_common_groups() const {
-  return plan_.grouping.kind == GroupingKind::kWhole || plan_.grouping.kind == GroupingKind::kAxis0;
-}
 
 absl::Status DealtReduction::RunPart(size_t part, const InputSpan& input, Lane& lane,
                                      const std::stop_token& stop, RunStatistics& statistics) {
@@ -146,7 +145,7 @@ std::vector<DealtReduction::Piece> DealtReduction::PiecesOf(size_t part) const {
   std::vector<Piece> pieces;
   if (plan_.grouping.kind == GroupingKind::kSegments) {
     AddSegments(begin, end, part + 1 == parts_.size(), pieces);
-  } else if (begin < end && has_common_groups()) {
+  } else if (begin < end && HasCommonGroups(plan_)) {
     pieces.push_back(CommonPiece(begin, end));
   } else if (begin < end) {
     AddRows(begin, end, pieces);
@@ -224,7 +223,7 @@ void DealtReduction::AddSegments(uint64_t begin, uint64_t end, bool is_last,
 }
 
 absl::StatusOr<ReductionResult> DealtReduction::Finish() {
-  return has_common_groups() ? FinishCommon() : FinishConsecutive();
+  return HasCommonGroups(plan_) ? FinishCommon() : FinishConsecutive();
 }
 
 absl::StatusOr<ReductionResult> DealtReduction::FinishCommon() {

@@ -63,7 +63,6 @@ class DealtReduction {
     absl::Status error = absl::OkStatus();  // Of its values; what follows it has not run.
   };
 
-  bool has_common_groups() const;
   std::vector<Piece> PiecesOf(size_t part) const;
   void AddRows(uint64_t begin, uint64_t end, std::vector<Piece>& pieces) const;
   void AddSegments(uint64_t begin, uint64_t end, bool is_last, std::vector<Piece>& pieces) const;

@@ -12,7 +12,7 @@
 
 namespace gridfold::kernels {
 
-// Of the number of samples, all channels and all bins.
+// How many words the number of samples, all channels and all bins have.
 uint64_t BinWordCount(const HistogramPlan& plan);
 
 // What stands before the samples in an accumulator of `plan`, as a whole accumulator's bytes.

@@ -101,7 +101,7 @@ void WriteGroups(const ReductionPlan& plan, absl::string_view body, WordWriter& 
   }
 }
 
-// Of one group, behind its number of elements.
+// How many words one group has behind its number of elements.
 template <class S>
 uint64_t StateWordCount(const ReductionPlan& plan) {
   uint64_t count = 0;

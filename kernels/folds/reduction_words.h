@@ -15,7 +15,7 @@ namespace gridfold::kernels {
 // INVALID_ARGUMENT that names statistics[i], where one is no sum.
 absl::Status CheckIsSum(const ReductionPlan& plan);
 
-// Of all groups. Requires CheckIsSum, as all below.
+// How many words all groups have. Requires CheckIsSum, as all below.
 uint64_t GroupWordCount(const ReductionPlan& plan);
 
 // What stands before the groups of an accumulator of `plan`, as a whole accumulator's bytes.

@@ -35,7 +35,7 @@ absl::Status CheckIsSum(const Operation& operation) {
   return reduction == nullptr ? absl::OkStatus() : kernels::CheckIsSum(*reduction);
 }
 
-// Of the groups or bins.
+// How many words the groups or bins have.
 uint64_t StateWordCount(const Operation& operation) {
   if (const auto* const reduction = std::get_if<ReductionPlan>(&operation)) {
     return GroupWordCount(*reduction);
@@ -108,7 +108,8 @@ absl::StatusOr<std::string> ReadState(const Operation& operation, WordReader& re
   return ReadBinWords(std::get<HistogramPlan>(operation), reader);
 }
 
-// Both readings of the accumulator of words that nobody has checked.
+// A merge of the accumulator alone, which refuses what no data have led to: nobody has checked the
+// words that it was made of.
 absl::StatusOr<std::string> Checked(const std::string& accumulator,
                                     const AccumulatorLimits& limits) {
   const absl::string_view view = accumulator;

@@ -45,7 +45,7 @@ std::string Back(const Words& words) {
 
 class WordsTest : public FoldTest {
  protected:
-  // Of segments of `elements`, all statistics that are sums.
+  // The accumulator of segments of `elements`, with all statistics that are sums.
   std::string Reduction(ElementType type, const std::string& elements,
                         const std::vector<uint64_t>& offsets, NanPolicy nan_policy) {
     ReductionSpec spec;

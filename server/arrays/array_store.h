@@ -2,9 +2,10 @@
 //
 // Each engine has a pool. An array lies in one of them, where only that engine can use it; a new
 // one goes to the pool with the most room unless the caller names an engine. Or it is sharded:
-// consecutive ranges of its elements, all but the last ones of the same size, lie in the pools of
-// all engines. Where they end follows from its type, its shape and the number of engines alone, so
-// that arrays of one shape are cut alike.
+// consecutive ranges of its elements lie in the pools of several engines. AllocateSharded makes all
+// but the last ones of the same size: where they end follows from the array's shape and the number
+// of engines alone, so that arrays of one shape are cut alike. AllocateLike cuts as another array,
+// or a slice of one, is cut.
 //
 // A job that works on an array holds a lease on it, and an array that is leased does not expire.
 // When an array is deleted or expires, new requests no longer find it; its memory is released when

@@ -12,7 +12,6 @@
 
 #include "server/compute/batch_run.h"
 #include "server/compute/dealt_run.h"
-#include "server/planning/placement.h"
 #include "server/wire/rpc_status.h"
 
 namespace gridfold::server {
@@ -169,26 +168,20 @@ class DealtBatchRun final : public DealtRun<ArenaMessage<v1::BatchComputeRespons
     }
   }
 
-  // The operations of one engine, or of any, where that needs none.
+  // The batch's other operations, which run on one engine: that of their arrays and of what they
+  // make, where they need one.
   void AddOthers(Round& round) {
-    std::map<uint32_t, std::vector<bool>> left_out;
-    const uint32_t any_engine = round.begin()->first;
-    for (size_t i = 0; i < batch_.operations.size(); ++i) {
-      if (dealt_.contains(i)) continue;
-      const uint32_t engine = EngineOfOperation(batch_.operations[i]).value_or(any_engine);
-      auto& others = left_out[engine];
-      if (others.empty()) others.assign(batch_.operations.size(), true);
-      others[i] = false;
-    }
-    for (auto& [engine, others] : left_out) {
-      round[engine].work.push_back([this, others](const JobContext& context) {
-        kernels::RunStatistics run;
-        absl::Status status =
-            RunOperations(batch_, others, context.lane, context.stop, run, response_);
-        statistics_.Add(context, run);
-        return status;
-      });
-    }
+    std::vector<bool> left_out(batch_.operations.size());
+    for (const auto& [index, operation] : dealt_) left_out[index] = true;
+    if (dealt_.size() == left_out.size()) return;
+    const uint32_t engine = common_.engine.value_or(round.begin()->first);
+    round[engine].work.push_back([this, left_out](const JobContext& context) {
+      kernels::RunStatistics run;
+      absl::Status status =
+          RunOperations(batch_, left_out, context.lane, context.stop, run, response_);
+      statistics_.Add(context, run);
+      return status;
+    });
   }
 
   JobGroup::Parts MakeJobs(Round round) {

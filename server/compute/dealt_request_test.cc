@@ -186,6 +186,7 @@ TEST_F(DealtRequestTest, OperationsOnShardedArrays) {
       PutSharded(devices, "x", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
       PutSharded(devices, "w", v1::ELEMENT_TYPE_FLOAT32, {kCount}, weights);
       PutSharded(devices, "m", v1::ELEMENT_TYPE_FLOAT32, {kRows, kColumns}, table);
+      PutSharded(devices, "column", v1::ELEMENT_TYPE_FLOAT32, {kRows * kColumns, 1}, table);
       return Answer(devices, request);
     });
   };
@@ -194,6 +195,7 @@ TEST_F(DealtRequestTest, OperationsOnShardedArrays) {
   on_arrays(Reduction(Resident("x", kCount - 7, 7), -1));
   for (const int axis : {0, 1}) on_arrays(Reduction(Resident("m"), axis));
   on_arrays(Reduction(Resident("m", 3, kRows - 10), 1));
+  for (const int axis : {0, 1}) on_arrays(Reduction(Resident("column"), axis));
   v1::ReduceArrayRequest segments = Reduction(Resident("x"), -1);
   for (const uint64_t offset :
        {uint64_t{0}, uint64_t{10}, kShardUnitElements, kCount - 5, kCount}) {

@@ -2,8 +2,9 @@
 // of it. Those are requests on sharded arrays, each of whose devices works on its own shard; and
 // large reductions and histograms of arrays that any device can read, whose parts any lane takes.
 //
-// Parts are jobs of a JobGroup (job_group.h). Errors are those of the same request on one lane;
-// kernels/dealt_reduction.h and dealt_histogram.h say how the answer gets the same bits.
+// Parts are jobs of a JobGroup (scheduling/job_group.h). Errors are those of the same request on
+// one lane; dealt_reduction.h, dealt_histogram.h and dealt_scan.h of kernels/folds say how the
+// answer gets the same bits.
 #ifndef GRIDFOLD_SERVER_COMPUTE_DEALT_RUN_H_
 #define GRIDFOLD_SERVER_COMPUTE_DEALT_RUN_H_
 

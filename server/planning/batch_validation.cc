@@ -79,6 +79,18 @@ class BatchTotals {
   uint64_t channels_left_ = kChannelCountMax;
 };
 
+std::optional<uint32_t> EngineOfOperation(const PlannedOperation& operation) {
+  return std::visit(
+      [](const auto& planned) -> std::optional<uint32_t> {
+        if constexpr (std::is_same_v<decltype(planned), const absl::Status&>) {
+          return std::nullopt;
+        } else {
+          return EngineOf(planned);
+        }
+      },
+      operation);
+}
+
 // What an operation makes goes to the batch's engine, or says which that is.
 void Agree(uint32_t& made, std::optional<uint32_t>& engine) {
   if (!engine) engine = made;
@@ -110,18 +122,6 @@ void AgreeOnEngine(std::vector<PlannedOperation>& operations) {
 }
 
 }  // namespace
-
-std::optional<uint32_t> EngineOfOperation(const PlannedOperation& operation) {
-  return std::visit(
-      [](const auto& planned) -> std::optional<uint32_t> {
-        if constexpr (std::is_same_v<decltype(planned), const absl::Status&>) {
-          return std::nullopt;
-        } else {
-          return EngineOf(planned);
-        }
-      },
-      operation);
-}
 
 absl::StatusOr<PlannedBatch> PlanRequest(const v1::BatchComputeRequest& request,
                                          const PlanningContext& context) {

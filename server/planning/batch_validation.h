@@ -3,8 +3,6 @@
 #ifndef GRIDFOLD_SERVER_PLANNING_BATCH_VALIDATION_H_
 #define GRIDFOLD_SERVER_PLANNING_BATCH_VALIDATION_H_
 
-#include <cstdint>
-#include <optional>
 #include <variant>
 #include <vector>
 
@@ -22,9 +20,6 @@ using PlannedOperation =
 struct PlannedBatch {
   std::vector<PlannedOperation> operations;  // In the request's order.
 };
-
-// The engine in whose memory an operation's arrays lie; none where any will do, or several do.
-std::optional<uint32_t> EngineOfOperation(const PlannedOperation& operation);
 
 // Errors (INVALID_ARGUMENT that names "operations") concern the whole batch: too many operations,
 // or answers that do not fit in a message together. An operation's own error takes the place of its

@@ -50,6 +50,16 @@ absl::Status ValidateFirstIndex(const v1::ReduceArrayRequest& request, const Inp
   return InvalidField("first_index", "the indices of the elements do not fit in 64 bits");
 }
 
+// A group of all elements is planned as a row where the array has further axes. On several devices
+// it goes on from shard to shard: a column, which has the same values and which cuts may go
+// through.
+void MakeRowAColumn(PlannedGroups& groups) {
+  if (groups.grouping.kind != kernels::GroupingKind::kAxis1 || groups.array.rows != 1) return;
+  groups.grouping.kind = kernels::GroupingKind::kAxis0;
+  groups.array =
+      kernels::ArrayDescription::Matrix(groups.array.element_type, groups.array.columns, 1);
+}
+
 }  // namespace
 
 absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
@@ -76,6 +86,7 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
              planned.result_shape),
       ValidateFirstIndex(request, *array));
   if (!converted.ok()) return converted;
+  if (array->is_sharded()) MakeRowAColumn(groups);
   spec.grouping = std::move(groups.grouping);
   absl::StatusOr<kernels::ReductionPlan> plan =
       kernels::PlanReduction(groups.array, std::move(spec));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/memory/memory.h"
+
 namespace gridfold::server {
 
 namespace {

@@ -30,32 +30,20 @@ class JobGroupTest : public SchedulerFixture {
                 ++rounds_;
                 return end_round(context);
               },
-              [this](const absl::Status& status) { OnFinish(status); })) {}
+              [this](const absl::Status& status) { finished_.Add(status); })) {}
 
     JobGroup& group() { return *group_; }
     int rounds() const { return rounds_; }
 
     absl::Status status() {
-      std::unique_lock lock(mutex_);
-      const bool is_finished =
-          finished_.wait_for(lock, std::chrono::minutes(1), [this] { return finish_count_ > 0; });
+      const bool is_finished = finished_.WaitFor(std::chrono::minutes(1));
       EXPECT_TRUE(is_finished);
-      EXPECT_EQ(finish_count_, 1);
-      return status_;
+      EXPECT_EQ(finished_.count(), 1);
+      return is_finished ? finished_.status() : absl::OkStatus();
     }
 
    private:
-    void OnFinish(const absl::Status& status) {
-      const std::lock_guard lock(mutex_);
-      ++finish_count_;
-      status_ = status;
-      finished_.notify_all();
-    }
-
-    std::mutex mutex_;
-    std::condition_variable finished_;
-    int finish_count_ = 0;
-    absl::Status status_;
+    FinishRecord finished_;
     std::atomic<int> rounds_ = 0;
     std::shared_ptr<JobGroup> group_;
   };

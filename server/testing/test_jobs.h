@@ -26,6 +26,41 @@ class FakeClock {
   std::atomic<int64_t> now_ = 1'000'000'000;
 };
 
+// How a job, or a request of several, was finished. Thread-safe.
+class FinishRecord {
+ public:
+  void Add(const absl::Status& status) {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+    status_ = status;
+    added_.notify_all();
+  }
+
+  int count() const {
+    const std::lock_guard lock(mutex_);
+    return count_;
+  }
+
+  // Waits until there is a status.
+  absl::Status status() {
+    std::unique_lock lock(mutex_);
+    added_.wait(lock, [this] { return count_ > 0; });
+    return status_;
+  }
+
+  // Whether there is a status by the end of this time.
+  bool WaitFor(std::chrono::nanoseconds time) {
+    std::unique_lock lock(mutex_);
+    return added_.wait_for(lock, time, [this] { return count_ > 0; });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable added_;
+  int count_ = 0;
+  absl::Status status_;
+};
+
 // A job that remembers how it went.
 class TestJob {
  public:
@@ -41,37 +76,20 @@ class TestJob {
       queue_time_ = context.queue_time;
       return body(context);
     };
-    work.finish = [this](const absl::Status& status) { OnFinish(status); };
+    work.finish = [this](const absl::Status& status) { finished_.Add(status); };
     job_ = std::make_shared<Job>(std::move(work));
   }
 
   const std::shared_ptr<Job>& job() const { return job_; }
   int run_count() const { return run_count_; }
-  int finish_count() const {
-    const std::lock_guard lock(mutex_);
-    return finish_count_;
-  }
+  int finish_count() const { return finished_.count(); }
   std::chrono::nanoseconds queue_time() const { return queue_time_; }
 
   // Waits until the job is finished.
-  absl::Status status() {
-    std::unique_lock lock(mutex_);
-    finished_.wait(lock, [this] { return finish_count_ > 0; });
-    return status_;
-  }
+  absl::Status status() { return finished_.status(); }
 
  private:
-  void OnFinish(const absl::Status& status) {
-    const std::lock_guard lock(mutex_);
-    ++finish_count_;
-    status_ = status;
-    finished_.notify_all();
-  }
-
-  mutable std::mutex mutex_;
-  std::condition_variable finished_;
-  int finish_count_ = 0;
-  absl::Status status_;
+  FinishRecord finished_;
   std::atomic<int> run_count_ = 0;
   std::chrono::nanoseconds queue_time_{0};
   std::shared_ptr<Job> job_;

@@ -29,14 +29,6 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-std::vector<std::string> CommandNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
-}
-
 // Of the command and those above it.
 std::vector<std::string> OptionNames(const CLI::App& command) {
   std::vector<std::string> names;
@@ -71,6 +63,14 @@ std::vector<std::string> UnexpectedOf(absl::string_view message) {
 }
 
 }  // namespace
+
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
 
 std::string FullName(const CLI::App& command) {
   const CLI::App* const parent = command.get_parent();

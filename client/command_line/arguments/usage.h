@@ -18,6 +18,9 @@ void UseHelpFormatter(CLI::App& program);
 // program itself where there is none.
 const CLI::App& ChosenCommand(const CLI::App& program);
 
+// The names of the commands right below `app`.
+std::vector<std::string> CommandNames(const CLI::App& app);
+
 // The name of a command with those of the commands above it: "gridfold array put".
 std::string FullName(const CLI::App& command);
 

@@ -18,7 +18,16 @@ client::ResidentArray ToResident(const py::tuple& array) {
   return resident;
 }
 
-client::ArrayView ViewOf(const py::tuple& source) {
+}  // namespace
+
+client::ArrayInput ToInput(const py::tuple& source) {
+  if (source.size() == 3 && py::isinstance<py::tuple>(source[0])) {
+    return ToResident(source[0].cast<py::tuple>());
+  }
+  return ToView(source);
+}
+
+client::ArrayView ToView(const py::tuple& source) {
   if (source.size() != 3 || !py::isinstance<py::array>(source[0])) {
     throw py::type_error("a source is (array, element type, shape)");
   }
@@ -36,17 +45,6 @@ client::ArrayView ViewOf(const py::tuple& source) {
   const auto shape = source[2].cast<py::tuple>();
   return view.WithShape(shape[0].cast<uint64_t>(), shape[1].cast<uint64_t>());
 }
-
-}  // namespace
-
-client::ArrayInput ToInput(const py::tuple& source) {
-  if (source.size() == 3 && py::isinstance<py::tuple>(source[0])) {
-    return ToResident(source[0].cast<py::tuple>());
-  }
-  return ViewOf(source);
-}
-
-client::ArrayView ToView(const py::tuple& source) { return ViewOf(source); }
 
 py::array Adopt(std::string bytes) {
   auto owner = std::make_unique<std::string>(std::move(bytes));

@@ -34,7 +34,7 @@ pybind11::array Adopt(std::vector<Value> values) {
   return pybind11::array_t<Value>(vector->size(), vector->data(), base);
 }
 
-// The same of bytes, as an array of uint8.
+// A NumPy array of uint8 that owns `bytes`, which are not copied.
 pybind11::array Adopt(std::string bytes);
 
 }  // namespace gridfold::python

@@ -6,7 +6,7 @@
 namespace gridfold::python {
 namespace {
 
-// Of the process. Never destroyed: threads may come back while it ends.
+// The calls of the process; never destroyed, since threads may come back while it ends.
 struct Calls {
   absl::Mutex mutex;
   int in_flight ABSL_GUARDED_BY(mutex) = 0;
@@ -64,14 +64,12 @@ void ForgetCalls() {
 
 WaitingCall::WaitingCall() {
   Calls& calls = AllCalls();
+  // EndCalls announces the end while it has the GIL, as this call has here: a call that does not
+  // see the end is counted before EndCalls waits.
+  if (calls.is_ending.load()) Throw(absl::CancelledError("the process is ending"));
   {
     const absl::MutexLock lock(&calls.mutex);
     ++calls.in_flight;
-  }
-  if (calls.is_ending.load()) {
-    const absl::MutexLock lock(&calls.mutex);
-    --calls.in_flight;
-    Throw(absl::CancelledError("the process is ending"));
   }
   state_ = PyEval_SaveThread();
 }

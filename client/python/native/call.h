@@ -23,7 +23,7 @@ class Cancellation {
   void Cancel() { is_cancelled_.store(true, std::memory_order_relaxed); }
   bool is_cancelled() const { return is_cancelled_.load(std::memory_order_relaxed); }
 
-  // That of the calls which this thread makes from now on; nullptr: none.
+  // Sets the one of the calls that this thread makes from now on; nullptr: none.
   static void Use(const Cancellation* cancellation);
   static const Cancellation* Current();
 

@@ -31,7 +31,7 @@ void CheckProcess() {
   }
 }
 
-// In a thread of its own, which a caller that gives up leaves alone.
+// Connects in a thread of its own, which a caller that gives up leaves alone.
 std::future<Connected> StartConnecting(client::ClientOptions options) {
   std::promise<Connected> promise;
   std::future<Connected> connected = promise.get_future();

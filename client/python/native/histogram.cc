@@ -15,8 +15,8 @@ namespace py = pybind11;
 
 namespace {
 
-// Of ("even", count, lower or None, upper or None), ("edges", list), ("integer", first, count) or
-// ("logarithmic", count, lower, upper).
+// The bins of ("even", count, lower or None, upper or None), ("edges", list),
+// ("integer", first, count) or ("logarithmic", count, lower, upper).
 client::BinSpecification ToBins(const py::tuple& bins) {
   const auto kind = bins[0].cast<std::string>();
   if (kind == "even") {

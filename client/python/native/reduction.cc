@@ -1,5 +1,5 @@
-// Connection.reduce and merge_accumulators.
-#include <string>
+// Connection.reduce.
+#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -34,7 +34,10 @@ py::tuple ToPython(client::ReductionResult result, size_t statistic_count, bool 
   for (size_t i = 0; i < statistic_count; ++i) values[i] = py::none();
   for (size_t i = 0; i < result.entries.size() && i < statistic_count; ++i) {
     values[i] = std::visit(
-        [&](auto& held) { return ToPython(std::move(held), is_scalar && held.size() == 1); },
+        [&](auto& held) {
+          const bool is_one = is_scalar && held.size() == 1;
+          return ToPython(std::move(held), is_one);
+        },
         result.entries[i].values);
   }
   return values;
@@ -60,7 +63,7 @@ py::tuple Reduce(const Connection& connection, const py::tuple& source,
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
     return client.ReduceArray(input, options, call);
   });
-  Execution execution = Execution(result->execution);
+  Execution execution = result->execution;
   return py::make_tuple(ToPython(*std::move(result), statistics.size(), axis < 0),
                         std::move(execution));
 }

@@ -10,8 +10,8 @@ import types
 import numpy as np
 
 REDUCTIONS = ("sum", "prod", "min", "max", "amin", "amax", "ptp", "argmin", "argmax", "mean",
-              "var", "std", "all", "any", "nansum", "nanprod", "nanmin", "nanmax", "nanargmin", "nanargmax",
-              "nanmean", "nanvar", "nanstd")
+              "var", "std", "all", "any", "nansum", "nanprod", "nanmin", "nanmax", "nanargmin",
+              "nanargmax", "nanmean", "nanvar", "nanstd")
 OTHERS = ("cumsum", "cumprod", "nancumsum", "nancumprod", "histogram", "histogram_bin_edges",
           "histogram2d")
 
@@ -47,8 +47,7 @@ class Names(types.ModuleType):
 
     def __init__(self, replaced):
         super().__init__("numpy")
-        self.__dict__.update({name: replaced.get(value, value) if callable(value) else value
-                              for name, value in _items(np, replaced)})
+        self.__dict__.update({name: replaced[value] for name, value in _items(np, replaced)})
 
     def __getattr__(self, name):
         return getattr(np, name)

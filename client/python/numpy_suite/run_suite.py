@@ -21,7 +21,7 @@ sys.path.insert(0, str(HERE.parent))
 import server_process  # noqa: E402
 
 FILES = {
-    "lib/tests/test_histograms.py": 
+    "lib/tests/test_histograms.py":
         "(TestHistogram or TestHistogramOptimBinNums) and not Histogramdd and not big",
     "lib/tests/test_nanfunctions.py":
         "not Median and not Percentile and not Quantile and not NanMask and not replace_nan",

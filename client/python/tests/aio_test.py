@@ -25,6 +25,8 @@ class AsyncTest(PackageTest):
                     gpu.sums
             opened = await gf.aio.connect(self.server.target)
             await opened.close()
+            with self.assertRaises(gf.FailedPreconditionError):
+                await opened.sum([1])
 
         asyncio.run(work())
 

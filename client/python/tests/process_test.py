@@ -16,7 +16,7 @@ import numpy as np
 from package_case import PACKAGE, PackageTest, run_python
 
 CONNECT = "import sys, gridfold as gf, numpy as np; gpu = gf.connect(sys.argv[1]); "
-# Of a server that never answers.
+# A connection to a server that never answers.
 LATER = ("import sys, threading, time, gridfold as gf; "
          "gpu = gf.connect(sys.argv[1], connect_timeout=0); ")
 

@@ -28,6 +28,7 @@ class ResidentTest(PackageTest):
             self.assert_same(resident.cumsum(), array.cumsum())
             self.assert_same(np.asarray(resident[3:4]), array[3:4])
             self.assert_same(resident[3:3].sum(), np.float64(0))
+            self.assert_same(resident[3:3].cumsum(), array[3:3].cumsum())
             for actual, expected in zip(resident.histogram(5), np.histogram(array, 5)):
                 self.assert_same(actual, expected)
             with self.assertRaisesRegex(NotImplementedError, "axis"):

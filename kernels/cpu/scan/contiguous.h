@@ -58,7 +58,7 @@ class ContiguousScan {
     next_carry_ = chain.Next();
     return status;
   }
-  // Instead of that: what each block of tiles comes to, of which carries are made (tree.h).
+  // Finds, instead of Run, what each block of tiles comes to, of which carries are made (tree.h).
   // Requires whole blocks.
   absl::Status FindTotals(JobContext& job, ScanTotals& totals) const {
     const uint64_t blocks = tiles_ / kScanTilesPerBlock;
@@ -112,7 +112,8 @@ class ContiguousScan {
 
   static constexpr uint64_t kPieceTiles = 8;
 
-  // Without the padding of an exact sum, so that equal carries have equal bytes.
+  // The bytes of a carry leave out the padding of an exact sum, so that equal carries have equal
+  // bytes.
   static constexpr size_t kValueBytes = [] {
     if constexpr (requires { Value::kLimbs; }) {
       return Value::kLimbs * sizeof(uint64_t) + sizeof(uint32_t);

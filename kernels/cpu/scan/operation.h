@@ -12,7 +12,7 @@ template <ScanOperation kOperation>
 absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                               ScanCarry* carry, JobContext& job);
 
-// Lane::FindScanTotals and Lane::CarryOver.
+// What Lane::FindScanTotals and Lane::CarryOver do.
 template <ScanOperation kOperation>
 absl::Status FindTotals(const ScanPlan& plan, HostSpan input, JobContext& job, ScanTotals& totals);
 template <ScanOperation kOperation>

@@ -109,7 +109,8 @@ absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan outpu
   }
 }
 
-// Calls visit(PartScan) with the type of scans of parts of an array, which OperatorOf knows to be.
+// Calls visit(PartScan) with the type of scans of parts of an array. OperatorOf names no operation
+// that the elements have not.
 template <ScanOperation kOperation, class Visit>
 void VisitPartScan(ElementType type, Visit visit) {
   VisitElementType(type, [&](auto tag) {

@@ -60,7 +60,7 @@ absl::StatusOr<ScanTotals> FindScanTotalsOnCpu(const ScanPlan& plan, HostSpan in
 
 void CarryOverOnCpu(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry) {
   if (plan.exact) return CarryOverExactly(plan, totals, carry);
-  // What has totals is an operation.
+  // There is no error: what has totals is an operation.
   (void)VisitOperation(plan, [&](auto operation) {
     CarryOver<decltype(operation)::value>(plan, totals, carry);
     return absl::OkStatus();

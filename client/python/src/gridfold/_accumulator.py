@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import operator
 from typing import Any, Iterable, Optional, Sequence, Union
 
@@ -13,7 +14,7 @@ from . import _core
 from ._elements import Array, as_array, dtype_of, wire_form
 from ._layout import Axis, lay_out, normalise
 from ._local import LocalEngine, LocalExecution
-from ._reductions import _wraps
+from ._reduce import wraps
 from ._statistics import NUMBERS, Statistics, number_of, result_dtype
 
 _NAMES = {number: name for name, number in NUMBERS.items()}
@@ -55,7 +56,7 @@ class Accumulator:
     def of(cls, x: Any, statistics: Sequence[str], axis: Axis = None, *, ddof: int = 0,
            ignore_nan: bool = False, overflow: str = "error", first_index: int = 0
            ) -> Accumulator:
-        """Of a reduction, as `Connection.reduce` takes it; also of no elements.
+        """The accumulator of a reduction, as `Connection.reduce` takes it; also of no elements.
 
         `first_index` is where in the whole the part's groups begin, for "argmin" and "argmax".
         Products of floating-point elements have no accumulator.
@@ -69,20 +70,20 @@ class Accumulator:
         elif axes is None:
             source, along = (*wire_form(array.ravel()), None), -1
         else:
-            groups = [size for place, size in enumerate(array.shape) if place not in axes]
-            source = (*wire_form(array.ravel()), (0, int(np.prod(groups, dtype=np.int64))))
+            groups = math.prod(size for place, size in enumerate(array.shape) if place not in axes)
+            source = (*wire_form(array.ravel()), (0, groups))
             along = 0
         return cls._of(_engine().accumulate(source, [number_of(name) for name in statistics],
-                                            along, ignore_nan, _wraps(overflow), _to_ddof(ddof),
+                                            along, ignore_nan, wraps(overflow), _to_ddof(ddof),
                                             first_index))
 
     @classmethod
     def of_histogram(cls, x: Any, bins: Any, range: Optional[tuple[float, float]] = None, *,
                      weights: Any = None, clamp: bool = False) -> Accumulator:
-        """Of the counts, or sums of weights, of all elements by bins that all parts have.
+        """The accumulator of the counts, or sums of weights, of all elements by bins.
 
-        `bins` is increasing edges, or a number of bins of equal width over `range`. `clamp` counts
-        what lies outside in the outermost bins.
+        `bins`, which all parts have in common, is increasing edges, or a number of bins of equal
+        width over `range`. `clamp` counts what lies outside in the outermost bins.
         """
         if np.ndim(bins) == 0 and range is None:
             raise ValueError("range: is needed, since that of a part is not that of the whole")
@@ -230,5 +231,5 @@ def _new() -> _core.Handle:
 
 @functools.lru_cache(maxsize=1)
 def _engine() -> LocalEngine:
-    """Shared by all accumulators of the process."""
+    """The engine that all accumulators of the process share."""
     return LocalEngine(0)

@@ -89,5 +89,5 @@ def _scott(self: Any, array: Any) -> Any:
     return (24.0 * np.pi**0.5 / array.size) ** (1.0 / 3.0) * self.std(array)
 
 
-# Of NumPy's documentation: the width of a bin.
+# The width of a bin by each rule, from NumPy's documentation.
 _WIDTHS = {"sqrt": _sqrt, "sturges": _sturges, "rice": _rice, "scott": _scott}

@@ -17,11 +17,11 @@ from ._errors import from_status
 
 _LIBRARY = pathlib.Path(__file__).with_name("_gridfold_core.so")
 
-# Of gridfold_status: the gRPC codes that errors have here.
+# The gRPC codes that errors have here, by gridfold_status.
 _CODES = {1: 3, 2: 11, 3: 8, 5: 13}
 _NO_MEMORY = 4
 
-# Of gridfold_value_kind.
+# The dtypes of values, by gridfold_value_kind.
 _VALUE_DTYPES = [np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.float64), np.dtype(np.uint64)]
 _BOOL = 3
 
@@ -126,6 +126,11 @@ class Handle:
     def __del__(self, process: Callable[[], int] = os.getpid) -> None:
         if self.pointer and self._process == process():
             self._free(self.pointer)
+
+    @property
+    def _as_parameter_(self) -> Any:
+        """What a call gets that is given the handle itself, and so keeps it until it returns."""
+        return self.pointer
 
     @property
     def out(self) -> Any:

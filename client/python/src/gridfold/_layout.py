@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
@@ -44,8 +45,9 @@ def normalise(axis: Axis, dimensions: int) -> Optional[tuple[int, ...]]:
     # Of a number NumPy takes 0 and -1.
     count = max(dimensions, 1)
     axes = []
-    for one in axis if isinstance(axis, (tuple, list)) else (axis,):
-        number = one.__index__() if hasattr(one, "__index__") else _refuse(one)
+    given: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
+    for one in given:
+        number = operator.index(one)
         if not -count <= number < count:
             raise AxisError(number, dimensions)
         axes.append(number % count)
@@ -54,10 +56,6 @@ def normalise(axis: Axis, dimensions: int) -> Optional[tuple[int, ...]]:
     if len(axes) >= dimensions:
         return None
     return tuple(sorted(axes))
-
-
-def _refuse(axis: Any) -> int:
-    raise TypeError(f"'{type(axis).__name__}' object cannot be interpreted as an integer")
 
 
 def lay_out(array: Array, axes: Optional[tuple[int, ...]], in_order: bool = False) -> Layout:

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._connection import Connection
-from ._elements import Array, dtype_of
+from ._elements import BFLOAT16, Array, dtype_of
 from ._engine import Source
 from ._errors import AlreadyExistsError, FailedPreconditionError, NotFoundError
 
@@ -50,12 +50,15 @@ class LocalEngine:
         self._handle: Optional[_core.Handle] = _core.engine(self._threads)
         self._process = os.getpid()
 
-    def _engine(self) -> Any:
-        if self._handle is None:
+    def _engine(self) -> _core.Handle:
+        """The handle, and no pointer: `close` frees no engine that a call in flight has."""
+        handle = self._handle
+        if handle is None:
             raise FailedPreconditionError("the connection is closed")
-        if self._process != os.getpid():
-            self._open()  # The threads of the parent's are not here.
-        return self._handle.pointer
+        if self._process == os.getpid():
+            return handle
+        self._open()  # The threads of the parent's are not here.
+        return self._engine()
 
     @property
     def is_open(self) -> bool:
@@ -89,7 +92,7 @@ class LocalEngine:
             self._engine(), ctypes.byref(array), ctypes.byref(spec), result.out))
         values = tuple(values if axis >= 0 else values.item()
                        for _, values in _core.columns(result))
-        return values, _execution("reduce", start, here)
+        return values, _execution("reduce", start, here[0])
 
     def scan(self, source: Source, operation: int, axis: int, exclusive: bool, reverse: bool,
              output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool
@@ -107,7 +110,7 @@ class LocalEngine:
         _core.check(_core.library.gridfold_scan(
             self._engine(), array, ctypes.byref(spec), ctypes.c_void_p(output.ctypes.data),
             ctypes.c_uint64(size)))
-        return output, number.value, _execution("scan", start, here)
+        return output, number.value, _execution("scan", start, here[0])
 
     def histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
                   y_source: Optional[Source], weights: Optional[Source], clamp: bool,
@@ -122,7 +125,7 @@ class LocalEngine:
         _core.check(_core.library.gridfold_count(
             self._engine(), ctypes.byref(samples), ctypes.byref(spec), result.out))
         edges = _core.edges(result, 1 if y_source is None else 2)
-        return _core.channels(result), edges, _execution("histogram", start, here)
+        return _core.channels(result), edges, _execution("histogram", start, here[0])
 
     def accumulate(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
                    wrap: bool, ddof: int, first_index: int) -> _core.Handle:
@@ -210,10 +213,9 @@ def local(threads: int = 0) -> Connection:
 
 
 def _item_size(element_type: int) -> int:
-    return 2 if element_type == 10 else int(dtype_of(element_type).itemsize)
+    return 2 if element_type == BFLOAT16 else int(dtype_of(element_type).itemsize)
 
 
-def _execution(strategy: str, start: float, source: Source) -> LocalExecution:
+def _execution(strategy: str, start: float, array: Array) -> LocalExecution:
     elapsed = time.perf_counter() - start
-    size = source[0].nbytes if isinstance(source[0], np.ndarray) else 0
-    return LocalExecution("cpu", strategy, size, 0.0, elapsed, elapsed)
+    return LocalExecution("cpu", strategy, array.nbytes, 0.0, elapsed, elapsed)

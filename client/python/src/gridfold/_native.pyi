@@ -2,23 +2,9 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from ._engine import Source
+from ._engine import Execution, Source
 
 STATISTICS: dict[str, int]
-
-class Execution:
-    @property
-    def engine(self) -> str: ...
-    @property
-    def strategy(self) -> str: ...
-    @property
-    def bytes_read(self) -> int: ...
-    @property
-    def queue_time_s(self) -> float: ...
-    @property
-    def kernel_time_s(self) -> float: ...
-    @property
-    def total_time_s(self) -> float: ...
 
 class Cancellation:
     def cancel(self) -> None: ...

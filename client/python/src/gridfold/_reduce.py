@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, NamedTuple, Optional, Sequence
 
@@ -176,12 +177,9 @@ def scaled_spread(engine: Engine, question: Question, statistic: int, policy: Po
 
 def group_length(question: Question) -> int:
     """Elements of one group."""
-    shape, axes = question.array.shape, question.axes
-    length = 1
-    for axis, size in enumerate(shape):
-        if axes is None or axis in axes:
-            length *= size
-    return length
+    shape: tuple[int, ...] = question.array.shape
+    axes = question.axes
+    return math.prod(size for axis, size in enumerate(shape) if axes is None or axis in axes)
 
 
 def to_ddof(ddof: Any) -> Any:
@@ -191,3 +189,10 @@ def to_ddof(ddof: Any) -> Any:
     if ddof < 0:
         raise ValueError("ddof: must be 0 or more")
     return int(ddof) if ddof == int(ddof) else float(ddof)
+
+
+def wraps(overflow: str) -> bool:
+    """Whether integers that overflow wrap. Raises ValueError for other words."""
+    if overflow not in ("error", "wrap"):
+        raise ValueError(f"overflow: must be \"error\" or \"wrap\", not {overflow!r}")
+    return overflow == "wrap"

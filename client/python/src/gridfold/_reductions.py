@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Optional, Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ._elements import as_array, is_float
 from ._engine import Engine
 from ._layout import Axis
-from ._reduce import SPREADS, Policy, ask, group_length, reduce, scaled_spread, to_ddof
+from ._reduce import SPREADS, Policy, ask, group_length, reduce, scaled_spread, to_ddof, wraps
 from ._statistics import NUMBERS, Statistics, number_of
 from ._where import fill, select
 
@@ -66,7 +67,7 @@ class Reductions:
         if not isinstance(to_ddof(ddof), int):
             raise ValueError("ddof: must be a whole number for several statistics")
         is_ordered = bool({NUMBERS["argmin"], NUMBERS["argmax"]} & set(numbers))
-        policy = Policy(ignore_nan, _wraps(overflow), to_ddof(ddof))
+        policy = Policy(ignore_nan, wraps(overflow), to_ddof(ddof))
         question = ask(x, axis, keepdims, is_ordered and axis is None)
         values, execution = reduce(self._engine, question, numbers, policy)
         return Statistics(dict(zip(statistics, values)), execution)  # type: ignore[arg-type]
@@ -75,28 +76,28 @@ class Reductions:
             initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The sum, exact and rounded once; of integers and bools as int64 or uint64."""
         value = self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
-                                Policy(wrap=_wraps(overflow)), 0)
+                                Policy(wrap=wraps(overflow)), 0)
         return _cast(value if initial is None else value + value.dtype.type(initial), dtype)
 
     def nansum(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
                initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The sum of the elements that are not NaN."""
         value = self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
-                                Policy(True, _wraps(overflow)), 0)
+                                Policy(True, wraps(overflow)), 0)
         return _cast(value if initial is None else value + value.dtype.type(initial), dtype)
 
     def prod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
              initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The product; infinite or 0 only where the exact one rounds to that."""
         value = self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
-                                Policy(wrap=_wraps(overflow)), 1)
+                                Policy(wrap=wraps(overflow)), 1)
         return _cast(value if initial is None else value * value.dtype.type(initial), dtype)
 
     def nanprod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
                 initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The product of the elements that are not NaN."""
         value = self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
-                                Policy(True, _wraps(overflow)), 1)
+                                Policy(True, wraps(overflow)), 1)
         return _cast(value if initial is None else value * value.dtype.type(initial), dtype)
 
     def min(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
@@ -214,16 +215,8 @@ class Reductions:
         return self._statistic("nan_count", x, axis, keepdims)
 
 
-def _wraps(overflow: str) -> bool:
-    if overflow not in ("error", "wrap"):
-        raise ValueError(f"overflow: must be \"error\" or \"wrap\", not {overflow!r}")
-    return overflow == "wrap"
-
-
-def _one(axis: Any) -> Any:
-    if isinstance(axis, (tuple, list)):
-        raise TypeError(f"'{type(axis).__name__}' object cannot be interpreted as an integer")
-    return axis
+def _one(axis: Any) -> Optional[int]:
+    return None if axis is None else operator.index(axis)
 
 
 def _extreme(self: Reductions, name: str, better: Any, x: Any, axis: Axis, keepdims: bool,

@@ -9,6 +9,7 @@ import numpy as np
 from ._elements import Array, as_array, dtype_of, element_type, is_float
 from ._engine import Engine
 from ._layout import lay_out, normalise
+from ._reduce import wraps
 
 # Numbers of the wire.
 _SUM, _PRODUCT, _MIN, _MAX = 1, 2, 3, 4
@@ -28,10 +29,8 @@ class Scans:
     def _scan(self, operation: int, x: Any, axis: Optional[int], dtype: Any = None,
               exclusive: bool = False, reverse: bool = False, ignore_nan: bool = False,
               overflow: str = "error", exact: bool = False) -> Any:
-        if overflow not in ("error", "wrap"):
-            raise ValueError(f"overflow: must be \"error\" or \"wrap\", not {overflow!r}")
-        policy = (ignore_nan, overflow == "wrap", exact)
-        if hasattr(x, "_lay_out"):
+        policy = (ignore_nan, wraps(overflow), exact)
+        if hasattr(x, "_lay_out") and x.size:
             array, source, number, order = x, *_of_resident(x, axis)
         else:
             array = as_array(x)

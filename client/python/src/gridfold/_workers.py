@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from typing import Any, Callable
 
 from . import _native
+from ._errors import FailedPreconditionError
 
 
 class Workers:
@@ -20,16 +21,24 @@ class Workers:
         self._count = count
         self._lock = threading.Lock()
         self._threads = 0
+        self._is_closed = False
         self._idle = threading.Semaphore(0)
         self._tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def submit(self, call: Callable[[], Any]) -> tuple[Future[Any], _native.Cancellation]:
-        """Runs `call` in one of the threads; the cancellation gives it up."""
+        """Runs `call` in one of the threads; the cancellation gives it up.
+
+        FailedPreconditionError after `close`: no thread would take the call.
+        """
         future: Future[Any] = Future()
         cancellation = _native.Cancellation()
-        self._tasks.put((future, cancellation, call))
-        if not self._idle.acquire(blocking=False):
-            self._start()
+        with self._lock:
+            if self._is_closed:
+                raise FailedPreconditionError("the connection is closed")
+            self._tasks.put((future, cancellation, call))
+            if not self._idle.acquire(blocking=False) and self._threads < self._count:
+                self._threads += 1
+                threading.Thread(target=self._work, name="gridfold", daemon=True).start()
         return future, cancellation
 
     def close(self) -> None:
@@ -37,14 +46,7 @@ class Workers:
         with self._lock:
             for _ in range(self._threads):
                 self._tasks.put(None)
-            self._threads = self._count
-
-    def _start(self) -> None:
-        with self._lock:
-            if self._threads == self._count:
-                return
-            self._threads += 1
-        threading.Thread(target=self._work, name="gridfold", daemon=True).start()
+            self._is_closed = True
 
     def _work(self) -> None:
         while True:

@@ -67,14 +67,19 @@ class Connecting:
         if concurrency < 1:
             raise ValueError("concurrency: must be at least 1")
         self._open = functools.partial(_connect.connect, *arguments, **options)
-        self._workers = Workers(concurrency)
+        self._concurrency = concurrency
         self._connection: Optional[Connection] = None
 
     def __await__(self) -> Generator[Any, None, Connection]:
         return self._connect().__await__()
 
     async def _connect(self) -> Connection:
-        return Connection(await _wait(self._workers, self._open), self._workers)
+        workers = Workers(self._concurrency)
+        try:
+            return Connection(await _wait(workers, self._open), workers)
+        except BaseException:
+            workers.close()
+            raise
 
     async def __aenter__(self) -> Connection:
         self._connection = await self._connect()
