@@ -76,6 +76,21 @@ class ComposeTest(unittest.TestCase):
                        if profile in body.get("profiles", [profile])]
             self.assertEqual(sorted(started), sorted([name, "edge", "prometheus", "grafana"]))
 
+    def test_a_copy_of_the_tree_builds_what_it_starts(self):
+        settings = dict(line.split("=") for line in (FOLDER.parent / ".env").read_text().splitlines()
+                        if line and not line.startswith("#"))
+        self.assertEqual((FOLDER.parent / settings["COMPOSE_FILE"]).resolve(), FILE)
+        self.assertEqual(SERVERS[settings["COMPOSE_PROFILES"]], "server-cpu")
+        for name in SERVERS.values():
+            build = self.services[name]["build"]
+            self.assertEqual((FOLDER / build["context"] / "Dockerfile").resolve(),
+                             FOLDER.parent / "Dockerfile")
+            for argument in build.get("args", {}):
+                self.assertRegex(image_facts.TEXT, rf"(?m)^ARG {argument}=")
+        # As the Dockerfile says that the image for the processor is built.
+        for argument, value in self.services["server-cpu"]["build"]["args"].items():
+            self.assertIn(f"--build-arg {argument}={value}", image_facts.TEXT)
+
     def test_only_this_machine_reaches_it(self):
         for service in self.services.values():
             for port in service.get("ports", []):
