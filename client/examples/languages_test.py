@@ -1,7 +1,8 @@
-"""The examples in Go and Java, built with the distribution's packages, against a real server.
+"""The examples in Go and Java, built with the distribution's packages, and in Node, with packages of
+npm, against a real server.
 
 GRIDFOLD_SERVER_BINARY is the server. A language whose packages are missing is left out, and says so;
-`deploy/install_dependencies.sh --languages` installs them.
+`deploy/install_dependencies.sh --languages` installs them, and npm its own in build/tools.
 """
 
 import os
@@ -19,6 +20,7 @@ import server_process  # noqa: E402
 PROTO = ROOT / "proto"
 EXAMPLES = ROOT / "client/examples"
 GO_PATH = pathlib.Path("/usr/share/gocode")
+NODE_PACKAGES = ["@grpc/grpc-js@1", "@grpc/proto-loader@0.7"]
 JARS = pathlib.Path("/usr/share/java")
 # What gRPC for Java needs at run time, beside itself.
 JAR_NAMES = ["grpc-api", "grpc-core", "grpc-context", "grpc-netty", "grpc-protobuf",
@@ -91,6 +93,25 @@ class LanguagesTest(unittest.TestCase):
                          "-d", "classes", EXAMPLES / "java/Sum.java")
         self.check_answer(self.run_command("java", "-cp", f"{class_path}:classes", "Sum",
                                            self.server.target, seconds=RUN_SECONDS))
+
+    def test_node(self):
+        missing = missing_of(["node", "npm"], [])
+        if missing:
+            self.skipTest(f"no Node client can run here without {', '.join(missing)}")
+        home = ROOT / "build/tools/node_client"
+        if not all((home / "node_modules" / name.rpartition("@")[0]).is_dir()
+                   for name in NODE_PACKAGES):
+            home.mkdir(parents=True, exist_ok=True)
+            installed = subprocess.run(["npm", "install", "--prefix", home, "--no-audit", "--no-fund",
+                                        "--silent", *NODE_PACKAGES], capture_output=True, text=True,
+                                       timeout=BUILD_SECONDS, check=False)
+            if installed.returncode != 0:
+                self.run_command("node", "--check", EXAMPLES / "node/sum.js")
+                self.skipTest(f"its syntax is right, and npm cannot install what it needs: "
+                              f"{installed.stderr.strip()[-200:]}")
+        self.check_answer(self.run_command("node", EXAMPLES / "node/sum.js", self.server.target,
+                                           seconds=RUN_SECONDS, GRIDFOLD_PROTO=str(PROTO),
+                                           NODE_PATH=str(home / "node_modules")))
 
 
 if __name__ == "__main__":
