@@ -161,10 +161,12 @@ class LinksTest(unittest.TestCase):
 
 
 class BenchmarkPageTest(unittest.TestCase):
-    def test_page_of_the_kernels_is_made_of_the_figures_in_the_tree(self):
-        made = subprocess.run([sys.executable, ROOT / "kernels/cuda/benchmark/page.py", "--check"],
-                              capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
-        self.assertEqual(made.returncode, 0, made.stderr)
+    def test_pages_are_made_of_the_figures_in_the_tree(self):
+        for script in ("kernels/cuda/benchmark/page.py", "client/transport_benchmark/page.py"):
+            with self.subTest(script):
+                made = subprocess.run([sys.executable, ROOT / script, "--check"], capture_output=True,
+                                      text=True, timeout=TIMEOUT_SECONDS, check=False)
+                self.assertEqual(made.returncode, 0, made.stderr)
 
 
 class LimitsTest(unittest.TestCase):

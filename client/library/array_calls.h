@@ -43,6 +43,9 @@ class ArrayCalls {
   RegionPool& regions() { return regions_; }
 
  private:
+  absl::StatusOr<ScanResult> ScanBy(ArrayTransport way, const ArrayView& array,
+                                    const ScanOptions& options, const CallBudget& budget,
+                                    ProgressTally& progress);
   absl::StatusOr<ScanResult> ScanInStream(const ArrayView& array, const ScanOptions& options,
                                           const CallBudget& budget, ProgressTally& progress);
   absl::StatusOr<ScanResult> ScanInRegion(const ArrayView& array, const ScanOptions& options,

@@ -81,6 +81,22 @@ absl::Status WriteArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const
   return status;
 }
 
+absl::Status ReadArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const CallHead& head,
+                           const ResidentArray& array,
+                           absl::FunctionRef<absl::Status(const v1::ReadArrayResponse&)> add) {
+  v1::ReadArrayRequest request;
+  *request.mutable_array() = ToProto(array);
+  std::optional<WireMessage> message = WireMessage::Of(request);
+  return StreamOnce(
+      channel, "/gridfold.v1.ArrayService/ReadArray", head,
+      [&] { return std::exchange(message, std::nullopt); },
+      [&](grpc::ByteBuffer& bytes) {
+        v1::ReadArrayResponse response;
+        absl::Status parsed = Parse(bytes, response);
+        return parsed.ok() ? add(response) : parsed;
+      });
+}
+
 absl::Status ArrayReader::Add(const v1::ReadArrayResponse& message) {
   if (has_begun_ == message.has_array()) {
     return absl::InternalError("the server's answer does not describe the array once, at first");

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/library/unary_call.h"
@@ -32,6 +33,12 @@ std::optional<WireMessage> WriteMessage(const std::string& name, uint64_t first_
 absl::Status WriteArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const CallHead& head,
                             const std::string& name, uint64_t first_element,
                             const ArrayView& elements, uint64_t chunk_elements);
+
+// One attempt of ReadArray over `channel`: calls `add` with each message of the answer, and ends
+// with its first error.
+absl::Status ReadArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const CallHead& head,
+                           const ResidentArray& array,
+                           absl::FunctionRef<absl::Status(const v1::ReadArrayResponse&)> add);
 
 // Puts the answers of a stream that reads `array` together, one after the other.
 class ArrayReader {

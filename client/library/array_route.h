@@ -9,19 +9,21 @@
 
 namespace gridfold::client {
 
-// Sizes at which another way is taken. They are estimates so far, by what the ways cost: a request
-// is decoded when all of it has come, parts cost a merge, shared memory a copy by the processor.
-// `transport_benchmark --only crossovers` times one caller's sums of float32 in every way.
+// Sizes at which another way is taken. Measured with one caller's sums of float32 on 16 processors
+// and an H100, by `transport_benchmark --only crossovers`
+// (client/transport_benchmark/BENCHMARKS.md).
 
-// Up to here a request carries the array: every server takes such a message.
+// Up to here a request carries the array: every server takes such a message, and what else the
+// client would have to ask takes as long as the array.
 inline constexpr uint64_t kInlineBytesMax = uint64_t{48} << 10;
 // From here on a stream is faster than a request, as the server computes while the rest is under
-// way.
+// way: by a tenth.
 inline constexpr uint64_t kStreamBytesMin = uint64_t{8} << 20;
-// From here on parts are worth several connections and the merge; none is smaller than a half.
-inline constexpr uint64_t kStreamsBytesMin = uint64_t{8} << 20;
-// From here on shared memory is worth the copy into it.
-inline constexpr uint64_t kRegionBytesMin = uint64_t{1} << 20;
+// From here on parts are worth several connections and the merge; none is smaller than a half. 2
+// MiB take 1.56 ms in two parts, 1.76 ms in a request; 1 MiB 1.26 and 1.10.
+inline constexpr uint64_t kStreamsBytesMin = uint64_t{2} << 20;
+// From here on shared memory is worth the copy into it: 128 KiB take 0.25 ms, in a request 0.35.
+inline constexpr uint64_t kRegionBytesMin = uint64_t{128} << 10;
 // What travels through shared memory at a time: small enough for a processor's cache, large enough
 // for a call.
 inline constexpr uint64_t kRegionPartBytes = uint64_t{4} << 20;

@@ -152,25 +152,13 @@ absl::Status Client::WriteArray(const std::string& name, uint64_t first_element,
 
 absl::StatusOr<ArrayData> Client::ReadArray(const ResidentArray& array,
                                             const CallOptions& call_options) {
-  v1::ReadArrayRequest request;
-  *request.mutable_array() = ToProto(array);
-  const WireMessage message = WireMessage::Of(request);
   absl::StatusOr<ArrayData> result;
   absl::Status status = transport_->Try(
       call_options, [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
         ArrayReader reader(array);
-        bool is_sent = false;
-        absl::Status read = StreamOnce(
-            channel, "/gridfold.v1.ArrayService/ReadArray", head,
-            [&] {
-              return std::exchange(is_sent, true) ? std::nullopt
-                                                  : std::optional<WireMessage>(message);
-            },
-            [&](grpc::ByteBuffer& bytes) {
-              v1::ReadArrayResponse response;
-              absl::Status parsed = Parse(bytes, response);
-              return parsed.ok() ? reader.Add(response) : parsed;
-            });
+        absl::Status read = ReadArrayOnce(
+            channel, head, array,
+            [&](const v1::ReadArrayResponse& message) { return reader.Add(message); });
         if (!read.ok()) return read;
         result = std::move(reader).Finish();
         return result.status();

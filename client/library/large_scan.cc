@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <span>
+#include <string>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -9,6 +11,7 @@
 #include "client/library/array_route.h"
 #include "client/library/call_budget.h"
 #include "client/library/message_sender.h"
+#include "client/library/resident_download.h"
 #include "client/library/resident_upload.h"
 #include "client/library/scan_conversion.h"
 #include "client/library/shared_conversion.h"
@@ -17,8 +20,9 @@
 namespace gridfold::client {
 namespace {
 
-// The largest result: sums of integers have 64 bits.
-constexpr uint64_t kResultBytesMax = 8;
+// Connections from which on it is faster to send the elements to the server and to read the results
+// from there, over all of them, than to scan them under way over one.
+constexpr size_t kConnectionsMin = 4;
 // How long the server keeps results of a program that was killed.
 constexpr absl::Duration kKeptResultTime = absl::Minutes(10);
 
@@ -26,19 +30,48 @@ bool IsInline(const ScanOptions& options) {
   return std::holds_alternative<InlineDestination>(options.destination);
 }
 
-// A scan's results depend on all elements before them: it goes in one piece, by a stream that takes
-// the first results while the last elements are under way.
+ElementType ResultType(ElementType type, const ScanOptions& options) {
+  const bool is_extreme =
+      options.operation == ScanOperation::kMin || options.operation == ScanOperation::kMax;
+  if (options.output_type || is_extreme) return options.output_type.value_or(type);
+  switch (type) {
+    case ElementType::kInt8:
+    case ElementType::kInt16:
+    case ElementType::kInt32:
+    case ElementType::kInt64: return ElementType::kInt64;
+    case ElementType::kUint8:
+    case ElementType::kUint16:
+    case ElementType::kUint32:
+    case ElementType::kUint64: return ElementType::kUint64;
+    case ElementType::kFloat16:
+    case ElementType::kBfloat16:
+    case ElementType::kFloat32:
+    case ElementType::kFloat64: break;
+  }
+  return type;
+}
+
+uint64_t ResultBytes(const ArrayView& array, const ScanOptions& options) {
+  return array.element_count() * ElementSizeBytes(ResultType(array.element_type(), options));
+}
+
+// A scan's results depend on all elements before them: it goes in one piece. A stream takes the
+// first results while the last elements are under way, but over one connection; by way of an array
+// on the server, elements and results go over several.
 RouteQuestion QuestionOf(const ArrayView& array, const ScanOptions& options,
-                         const ServerLimits& limits, const ClientOptions& client_options) {
+                         const ServerLimits& limits, const Transport& transport) {
+  const ClientOptions& client_options = transport.options();
   const uint64_t size_bytes = array.bytes().size();
-  const uint64_t answer_bytes = IsInline(options) ? array.element_count() * kResultBytesMax : 0;
+  const uint64_t answer_bytes = IsInline(options) ? ResultBytes(array, options) : 0;
   return {.size_bytes = size_bytes,
           .fits_message = FitsMessage(size_bytes + BytesOf(options.grouping), answer_bytes, limits,
                                       client_options),
           .can_stream = HasShapeOfElements(array) && array.shape().empty() && IsInline(options) &&
                         std::holds_alternative<WholeArray>(options.grouping) &&
                         options.direction == ScanDirection::kForward &&
-                        TakesAnyStream(limits, client_options)};
+                        TakesAnyStream(limits, client_options),
+          .can_split = IsInline(options) && transport.part_connection_count() >= kConnectionsMin &&
+                       size_bytes + answer_bytes <= limits.resident_bytes_max};
 }
 
 // Takes all results while another thread sends the elements.
@@ -79,22 +112,36 @@ absl::StatusOr<ScanResult> Exchange(const ArrayView& array, uint64_t message_byt
   return result;
 }
 
-// Has results that no answer carries kept on the server, and reads them.
-absl::StatusOr<ScanResult> ScanAndRead(Client& client, Transport& transport,
-                                       const ArrayInput& input, ScanOptions options,
-                                       const CallBudget& budget) {
+// Deletes an array that the server keeps for one call.
+class KeptArray {
+ public:
+  KeptArray(Client& client, std::string name) : client_(client), name_(std::move(name)) {}
+  ~KeptArray() { (void)client_.DeleteArray(name_, {.timeout = absl::Seconds(10)}); }
+  KeptArray(const KeptArray&) = delete;
+  KeptArray& operator=(const KeptArray&) = delete;
+
+ private:
+  Client& client_;
+  const std::string name_;
+};
+
+// Has the results kept on the server, and reads them into `data`.
+absl::StatusOr<ScanResult> ScanAndRead(ArrayCalls& calls, const ArrayInput& input,
+                                       ScanOptions options, const CallBudget& budget,
+                                       std::string data) {
   options.destination = ResidentDestination{.idle_expiry = kKeptResultTime};
-  absl::StatusOr<ScanResult> result = ScanOnce(transport, input, options, budget.Rest());
+  absl::StatusOr<ScanResult> result = ScanOnce(calls.transport(), input, options, budget.Rest());
   if (!result.ok()) return result;
   if (!result->resident_array) return absl::InternalError("the server has kept no results");
-  const std::string name = result->resident_array->name;
-  absl::StatusOr<ArrayData> elements = client.ReadArray(ResidentArray{name}, budget.Rest());
-  (void)client.DeleteArray(name, {.timeout = absl::Seconds(10)});
-  if (!elements.ok()) return elements.status();
-  result->element_type = elements->element_type;
-  result->shape = std::move(elements->shape);
-  result->data = std::move(elements->data);
-  result->resident_array.reset();
+  const ArrayDescription kept = *std::exchange(result->resident_array, std::nullopt);
+  const KeptArray deleted_behind(calls.client(), kept.name);
+  data.resize(kept.size_bytes);
+  absl::Status read =
+      ReadInParts(calls, budget, kept, std::as_writable_bytes(std::span(data.data(), data.size())));
+  if (!read.ok()) return read;
+  result->element_type = kept.element_type;
+  result->shape = kept.shape;
+  result->data = std::move(data);
   return result;
 }
 
@@ -149,11 +196,31 @@ absl::StatusOr<ScanResult> ArrayCalls::ScanByResident(const ArrayView& array,
                                                       const ScanOptions& options,
                                                       const CallBudget& budget,
                                                       ProgressTally& progress) {
+  // Memory for the results takes about as long to come as the elements to go.
+  std::string data;
+  std::jthread room([&] {
+    if (IsInline(options)) data.resize(ResultBytes(array, options));
+  });
   ResidentUpload upload(*this, budget, progress);
   const absl::StatusOr<ArrayInput> input = upload.Send(array);
   if (!input.ok()) return input.status();
-  return IsInline(options) ? ScanAndRead(client_, transport_, *input, options, budget)
-                           : ScanOnce(transport_, *input, options, budget.Rest());
+  if (!IsInline(options)) return ScanOnce(transport_, *input, options, budget.Rest());
+  room.join();
+  return ScanAndRead(*this, *input, options, budget, std::move(data));
+}
+
+absl::StatusOr<ScanResult> ArrayCalls::ScanBy(ArrayTransport way, const ArrayView& array,
+                                              const ScanOptions& options, const CallBudget& budget,
+                                              ProgressTally& progress) {
+  switch (way) {
+    case ArrayTransport::kStream: return ScanInStream(array, options, budget, progress);
+    case ArrayTransport::kRegion: return ScanInRegion(array, options, budget);
+    case ArrayTransport::kStreams:
+    case ArrayTransport::kResident: return ScanByResident(array, options, budget, progress);
+    case ArrayTransport::kAuto:
+    case ArrayTransport::kInline: break;
+  }
+  return ScanOnce(transport_, array, options, budget.Rest());
 }
 
 absl::StatusOr<ScanResult> ArrayCalls::ScanArray(const ArrayView& array, const ScanOptions& options,
@@ -168,27 +235,27 @@ absl::StatusOr<ScanResult> ArrayCalls::ScanArray(const ArrayView& array, const S
       (way == ArrayTransport::kAuto && size_bytes <= kInlineBytesMax)) {
     way = ArrayTransport::kInline;
   }
+  RouteQuestion question;
   if (way != ArrayTransport::kInline) {
     const absl::StatusOr<ServerLimits> limits = Limits(budget.Rest());
     if (!limits.ok()) return limits.status();
-    RouteQuestion question = QuestionOf(array, options, *limits, client_options);
+    question = QuestionOf(array, options, *limits, transport_);
     question.wanted = way;
     way = ChooseRoute(question);
   }
   ProgressTally progress(call_options, size_bytes);
-  absl::StatusOr<ScanResult> result;
-  if (way == ArrayTransport::kStream) {
-    result = ScanInStream(array, options, budget, progress);
-  } else if (way == ArrayTransport::kRegion) {
-    result = ScanInRegion(array, options, budget);
-  } else if (way == ArrayTransport::kResident) {
-    result = ScanByResident(array, options, budget, progress);
-  } else {
-    result = ScanOnce(transport_, array, options, budget.Rest());
+  absl::StatusOr<ScanResult> result = ScanBy(way, array, options, budget, progress);
+  // The server's memory may be taken: then the elements pass through it.
+  if (way == ArrayTransport::kStreams && absl::IsResourceExhausted(result.status())) {
+    question.can_split = false;
+    way = ChooseRoute(question);
+    result = ScanBy(way, array, options, budget, progress);
   }
   if (!result.ok()) return result;
-  result->execution.transport = way;
-  result->execution.streams = 1;
+  const bool is_split = way == ArrayTransport::kStreams || way == ArrayTransport::kResident;
+  result->execution.transport = is_split ? ArrayTransport::kResident : way;
+  result->execution.streams =
+      is_split ? static_cast<uint32_t>(transport_.part_connection_count()) : 1;
   return result;
 }
 

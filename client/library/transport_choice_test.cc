@@ -265,6 +265,47 @@ TEST_F(TransportChoiceTest, ScansHaveTheSameBitsAndErrors) {
   EXPECT_GT(answers, 15);
 }
 
+// Results of more than one part, one of which is cut short by the array's end.
+TEST_F(TransportChoiceTest, LargeResultsOfScansComeOverSeveralConnections) {
+  constexpr uint64_t kCount = 9'000'001;  // 8 bytes each, as results.
+  const std::string bytes = RandomElements(ElementType::kUint8, kCount, true);
+  const ArrayView array(ElementType::kUint8, bytes.data(), kCount);
+  const auto client = Client::Connect({.target = server_->target(), .stream_count = 4});
+  ASSERT_TRUE(client.ok()) << client.status();
+  const auto expected = (*client)->ScanArray(array, {}, {.transport = ArrayTransport::kStream});
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  const auto result = (*client)->ScanArray(array, {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->execution.transport, ArrayTransport::kResident);
+  EXPECT_EQ(result->execution.streams, 4u);
+  EXPECT_EQ(BitsOf(*result), BitsOf(*expected));
+  uint64_t sum = 0;
+  const auto sums = result->Values<uint64_t>();
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  for (uint64_t i = 0; i < kCount; ++i) {
+    sum += static_cast<unsigned char>(bytes[i]);
+    ASSERT_EQ((*sums)[i], sum) << i;
+  }
+  const auto arrays = (*client)->ListArrays();
+  ASSERT_TRUE(arrays.ok()) << arrays.status();
+  EXPECT_TRUE(arrays->empty());
+}
+
+// As where others have taken the server's memory.
+TEST_F(TransportChoiceTest, ScansPassThroughAServerWithoutRoom) {
+  const TestServer small({"--resident-bytes=32MiB", "--metrics-address=off"});
+  const auto client = Client::Connect({.target = small.target(), .stream_count = 4});
+  ASSERT_TRUE(client.ok()) << client.status();
+  const auto others = (*client)->CreateArray(
+      {.name = "others", .element_type = ElementType::kUint8, .shape = {16 << 20}});
+  ASSERT_TRUE(others.ok()) << others.status();
+  const std::vector<float> elements(3'000'000, 0.5f);
+  const auto result = (*client)->ScanArray(elements, {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->execution.transport, ArrayTransport::kStream);
+  EXPECT_EQ(result->Values<float>()->back(), 1'500'000.0f);
+}
+
 TEST_F(TransportChoiceTest, ResultsDoNotTakeThePlaceOfTheCallersElements) {
   const auto client = ConnectClient(server_->target());
   const std::vector<float> elements(100'000, 1.0f);

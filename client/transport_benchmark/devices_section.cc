@@ -95,7 +95,6 @@ absl::Status Sum(Client& server, const client::ArrayInput& array,
 absl::Status Histogram(Client& server, uint64_t bin_count) {
   client::HistogramOptions options;
   options.bins = {client::EvenBins{.bin_count = bin_count, .lower_bound = 0, .upper_bound = 1}};
-  options.format = client::HistogramFormat::kSparse;
   return server.ComputeHistogram(client::ResidentArray{kArray}, options).status();
 }
 

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Makes RESULTS.md of what `transport_benchmark --json FILE` wrote.
+
+    page.py [--check]
+
+results/runs.json lists the files, with machine, date and command of each. --check writes nothing and
+fails where the page is not what would be written. To publish a run: put its file beside runs.json, name
+it there in place of the run that it replaces, and run this script.
+"""
+import json
+import pathlib
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+PAGE = FOLDER / "RESULTS.md"
+
+
+def figure(value, unit):
+    if value == 0:
+        return ""
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
+
+
+def goal(row):
+    if row.get("goal_at_least"):
+        return f"≥ {row['goal_at_least']:g}"
+    if row.get("goal_at_most"):
+        return f"≤ {row['goal_at_most']:g}"
+    return ""
+
+
+def line(row):
+    met = {True: "met", False: "missed"}.get(row.get("met"), "")
+    ratio = f"{row['ratio']:.2f}" if row.get("ratio") else ""
+    cells = [row["what"], figure(row.get("value", 0), row.get("unit", "")),
+             figure(row.get("ceiling", 0), row.get("unit", "")), ratio, goal(row), met,
+             row.get("note", "")]
+    return "| " + " | ".join(cells) + " |"
+
+
+def lines(rows):
+    return ["| what | figure | ceiling | ratio | goal | | |", "|---|---:|---:|---:|---:|---|---|",
+            *map(line, rows)]
+
+
+def lines_by_way(rows):
+    """Rows named "WHAT, WAY" as one line for each WHAT, with a column for each WAY."""
+    table = {}
+    for row in rows:
+        what, way = row["what"].rsplit(", ", 1)
+        table.setdefault(what, {})[way] = figure(row["value"], row["unit"])
+    ways = list(next(iter(table.values())))
+    return ["| what | " + " | ".join(ways) + " |", "|---|" + "---:|" * len(ways),
+            *("| " + " | ".join([what, *(cells.get(way, "") for way in ways)]) + " |"
+              for what, cells in table.items())]
+
+
+def section(run):
+    rows = json.loads((FOLDER / "results" / run["file"]).read_text())
+    return "\n".join([f"## {run['title']}", "",
+                      f"{run['machine']}; {run['date']}; `{run['command']}`: {run['note']}.", "",
+                      *(lines_by_way if run.get("by_way") else lines)(rows), ""])
+
+
+def page():
+    runs = json.loads((FOLDER / "results/runs.json").read_text())
+    head = ("# Results of the transport's benchmark\n\nMade by [`page.py`](page.py) of [`results/`](results); "
+            "[BENCHMARKS.md](BENCHMARKS.md) says what the figures mean.\n\n")
+    return head + "\n".join(map(section, runs))
+
+
+def main():
+    text = page()
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(text)
+    elif not PAGE.exists() or PAGE.read_text() != text:
+        sys.exit(f"{PAGE.name} is not what page.py makes of results/")
+
+
+if __name__ == "__main__":
+    main()
