@@ -18,9 +18,9 @@ TestServer::TestServer(const std::vector<std::string>& options)
     std::abort();
   }
   const std::string port_file = folder_ + "/port";
-  std::vector<std::string> arguments = {program,    "--engine",    "cpu",
-                                        "--listen", "127.0.0.1:0", "--port-file",
-                                        port_file,  "--log-level", "error"};
+  std::vector<std::string> arguments = {
+      program,   "--engine",          "cpu", "--listen",    "127.0.0.1:0", "--port-file",
+      port_file, "--metrics-address", "off", "--log-level", "error"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   auto process = transport_benchmark::ChildProcess::Start(arguments, folder_ + "/log");
   const auto port = process.ok() ? transport_benchmark::AwaitPort(*process, port_file)

@@ -293,7 +293,7 @@ TEST_F(TransportChoiceTest, LargeResultsOfScansComeOverSeveralConnections) {
 
 // As where others have taken the server's memory.
 TEST_F(TransportChoiceTest, ScansPassThroughAServerWithoutRoom) {
-  const TestServer small({"--resident-bytes=32MiB", "--metrics-address=off"});
+  const TestServer small({"--resident-bytes=32MiB"});
   const auto client = Client::Connect({.target = small.target(), .stream_count = 4});
   ASSERT_TRUE(client.ok()) << client.status();
   const auto others = (*client)->CreateArray(
