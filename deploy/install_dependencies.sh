@@ -20,7 +20,7 @@ test_packages=(
   curl iproute2 libgtest-dev libgmock-dev openssl python3-grpcio python3-protobuf python3-numpy
   python3-pip python3-setuptools python3-wheel python3-pytest python3-yaml mypy python3-dask
   python3-distributed python3-mpi4py openmpi-bin prometheus nginx-light clang-format npm
-  man-db mandoc)
+  man-db mandoc python3-sphinx python3-myst-parser furo)
 
 language_packages=(
   golang-go golang-google-grpc-dev golang-google-protobuf-dev golang-github-golang-protobuf-1-5-dev
