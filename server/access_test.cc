@@ -97,14 +97,16 @@ class AccessTest : public SecureServerTest {
 
 TEST_F(AccessTest, EveryRpcWantsAGoodToken) {
   for (const char* const method :
-       {"ComputeService/ReduceArray", "ComputeService/ScanArray", "ComputeService/ComputeHistogram",
-        "ComputeService/MergeAccumulators", "ComputeService/BatchCompute",
-        "ComputeService/ReduceStream", "ComputeService/HistogramStream",
-        "ComputeService/ScanStream", "ArrayService/CreateArray", "ArrayService/WriteArray",
-        "ArrayService/ReadArray", "ArrayService/GetArray", "ArrayService/ListArrays",
-        "ArrayService/DeleteArray", "RegionService/RegisterRegion",
-        "RegionService/UnregisterRegion", "RegionService/ListRegions",
-        "ServerService/GetServerInfo", "ServerService/GetStatistics"}) {
+       {"ComputeService/ReduceArray",      "ComputeService/ScanArray",
+        "ComputeService/ComputeHistogram", "ComputeService/MergeAccumulators",
+        "ComputeService/BatchCompute",     "ComputeService/ReduceByKey",
+        "ComputeService/ReduceStream",     "ComputeService/HistogramStream",
+        "ComputeService/ScanStream",       "ArrayService/CreateArray",
+        "ArrayService/WriteArray",         "ArrayService/ReadArray",
+        "ArrayService/GetArray",           "ArrayService/ListArrays",
+        "ArrayService/DeleteArray",        "RegionService/RegisterRegion",
+        "RegionService/UnregisterRegion",  "RegionService/ListRegions",
+        "ServerService/GetServerInfo",     "ServerService/GetStatistics"}) {
     SCOPED_TRACE(method);
     ExpectUnauthenticated(CallRaw(channel_, absl::StrCat("/gridfold.v1.", method), "").status);
   }

@@ -28,6 +28,7 @@ Examples:
   gridfold reduce delay.npy --stat sum,mean,max
   gridfold scan delay.npy --output running_sum.npy
   gridfold histogram delay.npy --bins 10 --range -60,140
+  gridfold group hour.npy delay.npy --stat mean,max
   gridfold merge january.acc february.acc
   gridfold array put delay delay.npy
   gridfold help COMMAND has more.
@@ -91,13 +92,14 @@ CommandLine::CommandLine()
   commands_.push_back(MakeReduceCommand(app_));
   commands_.push_back(MakeScanCommand(app_));
   commands_.push_back(MakeHistogramCommand(app_));
+  commands_.push_back(MakeGroupCommand(app_));
   commands_.push_back(MakeMergeCommand(app_));
   commands_.push_back(MakeArrayCommand(app_));
   commands_.push_back(MakeRegionCommand(app_));
   commands_.push_back(MakeHelpCommand(app_));
 
   // A tenant and a column may have no name.
-  RefuseEmptyValues(app_, {"--tenant", "--column", "--y-column", "--weights-column"});
+  RefuseEmptyValues(app_, {"--tenant", "--column", "--y-column", "--weights-column", "--key"});
 }
 
 Command* CommandLine::chosen() const {

@@ -23,6 +23,7 @@
 #include "gridfold/client_options.h"
 #include "gridfold/error_details.h"
 #include "gridfold/histogram.h"
+#include "gridfold/keyed_reduction.h"
 #include "gridfold/reduction.h"
 #include "gridfold/region.h"
 #include "gridfold/resident_array.h"
@@ -74,6 +75,12 @@ class Client {
   // Counts the elements of an array by bins.
   absl::StatusOr<HistogramResult> ComputeHistogram(const ArrayInput& array,
                                                    const HistogramOptions& options,
+                                                   const CallOptions& call_options = {});
+
+  // Computes statistics of the values of each key, or of each bin. Arrays of the caller's memory
+  // must fit in a message together; larger ones are kept on the server or shared with it first.
+  absl::StatusOr<KeyedReductionResult> ReduceByKey(const ArrayInput& keys, const ArrayInput& values,
+                                                   const KeyedReductionOptions& options,
                                                    const CallOptions& call_options = {});
 
   // Folds the accumulators of parts, at least one, in any order, which ReduceArray,

@@ -9,6 +9,7 @@
 #include "client/library/array_conversion.h"
 #include "client/library/batch_conversion.h"
 #include "client/library/histogram_conversion.h"
+#include "client/library/keyed_conversion.h"
 #include "client/library/merge_conversion.h"
 #include "client/library/message_sender.h"
 #include "client/library/reduction_conversion.h"
@@ -54,6 +55,17 @@ absl::StatusOr<HistogramResult> Client::ComputeHistogram(const ArrayInput& array
   const auto* const view = std::get_if<ArrayView>(&array.source());
   return view == nullptr ? CountOnce(*transport_, array, options, call_options)
                          : array_calls_->ComputeHistogram(*view, options, call_options);
+}
+
+absl::StatusOr<KeyedReductionResult> Client::ReduceByKey(const ArrayInput& keys,
+                                                         const ArrayInput& values,
+                                                         const KeyedReductionOptions& options,
+                                                         const CallOptions& call_options) {
+  v1::ReduceByKeyResponse response;
+  absl::Status status = transport_->Call("/gridfold.v1.ComputeService/ReduceByKey",
+                                         ToWire(keys, values, options), call_options, response);
+  if (!status.ok()) return status;
+  return FromProto(response);
 }
 
 absl::StatusOr<MergeResult> Client::MergeAccumulators(std::span<const std::string> accumulators,

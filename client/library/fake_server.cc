@@ -41,6 +41,11 @@ class FakeServer::Compute : public v1::ComputeService::Service {
     fake_.RememberPeer(*context);
     return fake_.on_histogram(*context, *request, *response);
   }
+  grpc::Status ReduceByKey(grpc::ServerContext* context, const v1::ReduceByKeyRequest* request,
+                           v1::ReduceByKeyResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_reduce_by_key(*context, *request, *response);
+  }
   grpc::Status MergeAccumulators(grpc::ServerContext* context,
                                  const v1::MergeAccumulatorsRequest* request,
                                  v1::MergeAccumulatorsResponse* response) override {

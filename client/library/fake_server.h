@@ -35,6 +35,7 @@ class FakeServer {
   ReduceHandler on_reduce;
   Handler<v1::ScanArrayRequest, v1::ScanArrayResponse> on_scan;
   Handler<v1::ComputeHistogramRequest, v1::ComputeHistogramResponse> on_histogram;
+  Handler<v1::ReduceByKeyRequest, v1::ReduceByKeyResponse> on_reduce_by_key;
   Handler<v1::MergeAccumulatorsRequest, v1::MergeAccumulatorsResponse> on_merge;
   Handler<v1::BatchComputeRequest, v1::BatchComputeResponse> on_batch;
   Handler<v1::CreateArrayRequest, v1::CreateArrayResponse> on_create_array;

@@ -76,10 +76,15 @@ bool IsConsistent(const HistogramResult& result, const HistogramOptions& options
 
 }  // namespace
 
+v1::BinSpecification ToProto(const BinSpecification& bins) {
+  v1::BinSpecification proto;
+  std::visit(LayoutWriter{proto}, bins);
+  return proto;
+}
+
 v1::ComputeHistogramRequest ToProto(const HistogramOptions& options) {
   v1::ComputeHistogramRequest request;
-  for (const BinSpecification& bins : options.bins)
-    std::visit(LayoutWriter{*request.add_bins()}, bins);
+  for (const BinSpecification& bins : options.bins) *request.add_bins() = ToProto(bins);
   request.set_channel_count(options.channel_count);
   request.set_out_of_range_policy(static_cast<v1::OutOfRangePolicy>(options.out_of_range_policy));
   request.set_format(static_cast<v1::HistogramFormat>(options.format));

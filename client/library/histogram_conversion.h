@@ -10,6 +10,8 @@
 
 namespace gridfold::client {
 
+v1::BinSpecification ToProto(const BinSpecification& bins);
+
 // All but the arrays.
 v1::ComputeHistogramRequest ToProto(const HistogramOptions& options);
 

@@ -7,7 +7,6 @@
 #include "client/library/shared_conversion.h"
 
 namespace gridfold::client {
-namespace {
 
 absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list) {
   switch (list.kind_case()) {
@@ -19,6 +18,8 @@ absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list) {
   }
   return absl::InternalError("the server's answer holds a statistic without values");
 }
+
+namespace {
 
 size_t Size(const StatisticValues& values) {
   return std::visit([](const auto& list) { return list.size(); }, values);
@@ -48,23 +49,34 @@ WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options) {
   return message;
 }
 
+absl::StatusOr<std::vector<ReductionResult::Entry>> ToEntries(
+    const google::protobuf::RepeatedPtrField<v1::StatisticValues>& results, uint64_t group_count,
+    bool is_part) {
+  std::vector<ReductionResult::Entry> entries;
+  for (const v1::StatisticValues& entry : results) {
+    if (!entry.has_values() && is_part) continue;
+    absl::StatusOr<StatisticValues> values = ToValues(entry.values());
+    if (!values.ok()) return values.status();
+    if (Size(*values) != group_count) {
+      return absl::InternalError(absl::StrCat("the server's answer holds ", Size(*values),
+                                              " values for ", group_count, " groups"));
+    }
+    entries.push_back({static_cast<Statistic>(entry.statistic()), *std::move(values)});
+  }
+  return entries;
+}
+
 absl::StatusOr<ReductionResult> FromProto(const v1::ReduceArrayResponse& response) {
   ReductionResult result;
   result.group_count = response.group_count();
   result.result_shape = ToVector<uint64_t>(response.result_shape());
   result.execution = FromProto(response.execution());
   result.accumulator = response.accumulator();
-  for (const v1::StatisticValues& entry : response.results()) {
-    // A part's answer leaves out what has no value; it comes with an accumulator.
-    if (!entry.has_values() && !result.accumulator.empty()) continue;
-    absl::StatusOr<StatisticValues> values = ToValues(entry.values());
-    if (!values.ok()) return values.status();
-    if (Size(*values) != result.group_count) {
-      return absl::InternalError(absl::StrCat("the server's answer holds ", Size(*values),
-                                              " values for ", result.group_count, " groups"));
-    }
-    result.entries.push_back({static_cast<Statistic>(entry.statistic()), *std::move(values)});
-  }
+  // A part's answer leaves out what has no value; it comes with an accumulator.
+  absl::StatusOr<std::vector<ReductionResult::Entry>> entries =
+      ToEntries(response.results(), result.group_count, /*is_part=*/!result.accumulator.empty());
+  if (!entries.ok()) return entries.status();
+  result.entries = *std::move(entries);
   return result;
 }
 

@@ -2,8 +2,12 @@
 #ifndef GRIDFOLD_CLIENT_LIBRARY_REDUCTION_CONVERSION_H_
 #define GRIDFOLD_CLIENT_LIBRARY_REDUCTION_CONVERSION_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "client/library/wire_message.h"
+#include "google/protobuf/repeated_field.h"
 #include "gridfold/array_input.h"
 #include "gridfold/reduction.h"
 #include "gridfold/v1/compute_service.pb.h"
@@ -14,6 +18,15 @@ namespace gridfold::client {
 v1::ReduceArrayRequest ToProto(const ReductionOptions& options);
 
 WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options);
+
+// INTERNAL where the list has no kind.
+absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list);
+
+// The statistics of so many groups; of a part, without those that have no values. INTERNAL where a
+// statistic does not have one value for each group.
+absl::StatusOr<std::vector<ReductionResult::Entry>> ToEntries(
+    const google::protobuf::RepeatedPtrField<v1::StatisticValues>& results, uint64_t group_count,
+    bool is_part);
 
 // INTERNAL where a statistic does not have one value for each group.
 absl::StatusOr<ReductionResult> FromProto(const v1::ReduceArrayResponse& response);

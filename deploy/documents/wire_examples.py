@@ -31,6 +31,10 @@ output_type: ELEMENT_TYPE_INT8''']),
     ('ComputeService/ComputeHistogram', [f'''array {{ {SIX_BYTES} }}
 bins {{ even {{ bin_count: 3 lower_bound: 0 upper_bound: 6 }} }}
 quantiles: 0.5''']),
+    ('ComputeService/ReduceByKey', [r'''keys { inline_array { element_type: ELEMENT_TYPE_UINT8 data: "\003\001\003" } }
+values { inline_array { element_type: ELEMENT_TYPE_INT8 data: "\001\002\005" } }
+statistics: STATISTIC_MEAN statistics: STATISTIC_ARGMAX
+found { }''']),
     ('ComputeService/MergeAccumulators', ['accumulators: {accumulator} accumulators: {accumulator}']),
     ('ComputeService/ReduceStream', [
         '''request {

@@ -25,7 +25,9 @@
 //                 1 wrap), 1 byte each; delta degrees of freedom (integer); number of statistics
 //                 (1 byte) and statistics (1 byte each, as types/statistic.h has them); number of
 //                 groups (integer)
-//   each group    number of elements (integer, below 2^63); where that is not 0, those of the parts
+//   each group    (of a reduction by key: each key of the range or each bin, in order; the keys
+//                 themselves are not part of it)
+//                 number of elements (integer, below 2^63); where that is not 0, those of the parts
 //                 below that the statistics need (PartsOf of
 //                 numerics/statistics/statistic_value.h), in this order:
 //     sum         number

@@ -9,6 +9,14 @@ absl::StatusOr<ScanTotals> Lane::FindScanTotals(const ScanPlan&, InputSpan, std:
   return absl::UnimplementedError("no quicker than the scan");
 }
 
+uint64_t Lane::KeyedRoomBytes(const KeyedReductionPlan&) const { return 0; }
+
+absl::StatusOr<KeyedReductionResult> Lane::RunKeyedReduction(const KeyedReductionPlan&,
+                                                             const KeyedInput&, std::stop_token,
+                                                             RunStatistics&) {
+  return absl::UnimplementedError("the engine has no groups by key");
+}
+
 void Lane::CarryOver(const ScanPlan&, const ScanTotals&, ScanCarry&) {}
 
 absl::StatusOr<std::unique_ptr<ExternalMemory>> Engine::RegisterHostMemory(MutableHostSpan) {

@@ -32,6 +32,7 @@
 #include "kernels/contract/array.h"
 #include "kernels/contract/external_memory.h"
 #include "kernels/contract/histogram.h"
+#include "kernels/contract/keyed_reduction.h"
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/resident_memory.h"
@@ -155,6 +156,17 @@ class Lane {
                                                        const HistogramInput& input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) = 0;
+
+  // Bytes of resident memory that RunKeyedReduction of the plan needs for the while.
+  virtual uint64_t KeyedRoomBytes(const KeyedReductionPlan& plan) const;
+
+  // The plan's bins are complete, and input.room is as large as it must be. Further errors:
+  // INVALID_ARGUMENT for a key outside of a range, or more keys than there may be. Errors of a
+  // group name it by its place among those that occur.
+  virtual absl::StatusOr<KeyedReductionResult> RunKeyedReduction(const KeyedReductionPlan& plan,
+                                                                 const KeyedInput& input,
+                                                                 std::stop_token stop,
+                                                                 RunStatistics& statistics);
 
   // Copies elements of so many bytes from `from` to `to` in another order. Both hold
   // order.element_count() of them, and `to` none of the input's; its content is unspecified on

@@ -53,12 +53,9 @@ uint64_t OutputBytesPerGroup(const ReductionPlan& plan) {
 
 absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
                                 const InputSpan& input) {
-  return FirstError(
-      {CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
-       CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
-       CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
-       CheckLimit("output bytes", plan.grouping.group_count * OutputBytesPerGroup(plan),
-                  options.output_bytes_max)});
+  return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
+                     CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
+                     CheckGroupsFit(options, plan)});
 }
 
 absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, const InputSpan& input,
@@ -83,6 +80,32 @@ absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan&
                   HostBytes(input.array) + HostBytes(input.y_array) + HostBytes(input.weights),
                   options.input_bytes_max),
        CheckLimit("bins", plan.total_bin_count(), options.bin_count_max)});
+}
+
+absl::Status CheckKeyedReductionFits(const LaneOptions& options, const KeyedReductionPlan& plan,
+                                     const KeyedInput& input) {
+  const bool has_y_keys = plan.bins && plan.bins->two_dimensional;
+  const auto check_resident = [&](const char* what, const InputSpan& span) {
+    const uint64_t resident_bytes = SizeBytes(span) - HostBytes(span);
+    return CheckLimit(what, resident_bytes, options.resident_input_bytes_max);
+  };
+  return FirstError(
+      {CheckSize("array of keys", SizeBytes(input.keys), plan.keys.size_bytes()),
+       CheckSize("second array of keys", SizeBytes(input.y_keys),
+                 has_y_keys ? plan.keys.size_bytes() : 0),
+       CheckSize("array of values", SizeBytes(input.values), plan.reduction.array.size_bytes()),
+       CheckLimit("input bytes",
+                  HostBytes(input.keys) + HostBytes(input.y_keys) + HostBytes(input.values),
+                  options.input_bytes_max),
+       check_resident("bytes of keys", input.keys), check_resident("bytes of values", input.values),
+       CheckLimit("bins", plan.bins ? plan.bins->total_bin_count() : 0, options.bin_count_max)});
+}
+
+absl::Status CheckGroupsFit(const LaneOptions& options, const ReductionPlan& plan) {
+  const uint64_t group_count = plan.grouping.group_count;
+  return FirstError({CheckLimit("groups", group_count, options.group_count_max),
+                     CheckLimit("output bytes", group_count * OutputBytesPerGroup(plan),
+                                options.output_bytes_max)});
 }
 
 absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangement& order,

@@ -22,6 +22,11 @@ absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, con
 absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan& plan,
                                 const HistogramInput& input);
 
+// All of a job but for its groups, and those that were found.
+absl::Status CheckKeyedReductionFits(const LaneOptions& options, const KeyedReductionPlan& plan,
+                                     const KeyedInput& input);
+absl::Status CheckGroupsFit(const LaneOptions& options, const ReductionPlan& plan);
+
 absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangement& order,
                                     uint64_t element_bytes, const InputSpan& from,
                                     const OutputSpan& to);

@@ -26,6 +26,7 @@ enum class Rpc : uint8_t {
   kRegisterRegion,
   kUnregisterRegion,
   kListRegions,
+  kReduceByKey,
 };
 
 inline constexpr std::array kRpcNames = {"ReduceArray",       "ScanArray",    "ComputeHistogram",
@@ -33,7 +34,7 @@ inline constexpr std::array kRpcNames = {"ReduceArray",       "ScanArray",    "C
                                          "ReadArray",         "GetArray",     "ListArrays",
                                          "DeleteArray",       "ReduceStream", "HistogramStream",
                                          "ScanStream",        "BatchCompute", "RegisterRegion",
-                                         "UnregisterRegion",  "ListRegions"};
+                                         "UnregisterRegion",  "ListRegions",  "ReduceByKey"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }

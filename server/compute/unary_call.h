@@ -26,6 +26,7 @@
 #include "server/calls/tenant.h"
 #include "server/compute/batch_run.h"
 #include "server/compute/dealt_run.h"
+#include "server/compute/keyed_run.h"
 #include "server/compute/planned_run.h"
 #include "server/planning/batch_validation.h"
 #include "server/planning/placement.h"
@@ -64,6 +65,9 @@ inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedCreation& 
   return planned.description.element_type;
 }
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedRegistration&) { return {}; }
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedKeyedReduction& planned) {
+  return planned.plan.reduction.array.element_type;
+}
 template <class Planned>
 std::optional<kernels::ElementType> ElementTypeOf(const Planned& planned) {
   return planned.plan.array.element_type;

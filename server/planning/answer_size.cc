@@ -83,6 +83,47 @@ uint64_t AnswerBytes(const kernels::ReductionPlan& plan) {
   return SaturatingAdd(ValueBytes(plan), kernels::ReductionAccumulatorBytesMax(plan));
 }
 
+namespace {
+
+// The bytes that each group of a keyed reduction takes in an answer: its values, number of elements
+// and key.
+uint64_t KeyedGroupBytes(const kernels::KeyedReductionPlan& plan) {
+  return (plan.reduction.statistics.size() + (plan.bins ? 1 : 2)) * kValueBytes;
+}
+
+uint64_t KeyedValueBytes(const kernels::KeyedReductionPlan& plan) {
+  const uint64_t edge_bytes = plan.bins ? EdgeBytes(*plan.bins) : 0;
+  return SaturatingAdd(SaturatingMultiply(plan.group_count_max, KeyedGroupBytes(plan)), edge_bytes);
+}
+
+}  // namespace
+
+void BoundFoundKeys(const Limits& limits, kernels::KeyedReductionPlan& plan) {
+  if (plan.bins) return;
+  const uint64_t room_bytes = limits.message_bytes_max - kAnswerOverheadBytes;
+  plan.group_count_max = std::min(plan.group_count_max, room_bytes / KeyedGroupBytes(plan));
+}
+
+uint64_t AnswerBytes(const kernels::KeyedReductionPlan& plan) {
+  if (!plan.bins) {
+    return std::min(plan.group_count_max, plan.keys.element_count) * KeyedGroupBytes(plan);
+  }
+  if (!plan.reduction.return_states) return KeyedValueBytes(plan);
+  kernels::ReductionPlan groups = plan.reduction;
+  groups.grouping = {
+      .kind = kernels::GroupingKind::kAxis1, .group_count = plan.group_count_max, .offsets = {}};
+  return SaturatingAdd(KeyedValueBytes(plan), kernels::ReductionAccumulatorBytesMax(groups));
+}
+
+absl::Status CheckAnswerSize(const kernels::KeyedReductionPlan& plan, const Limits& limits) {
+  if (!plan.bins) return absl::OkStatus();
+  const char* const field = plan.refuses_outside ? "range.key_count" : "bins.bins";
+  if (absl::Status status = CheckBytes(field, KeyedValueBytes(plan), limits); !status.ok()) {
+    return status;
+  }
+  return CheckBytes("return_accumulator", AnswerBytes(plan), limits);
+}
+
 uint64_t AnswerBytes(const kernels::ScanPlan& plan) { return plan.output_size_bytes(); }
 
 uint64_t AnswerBytes(const kernels::HistogramPlan& plan) {

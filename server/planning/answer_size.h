@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "kernels/contract/histogram.h"
+#include "kernels/contract/keyed_reduction.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/scan.h"
 #include "server/base/limits.h"
@@ -18,14 +19,19 @@ namespace gridfold::server {
 // The most groups of this kind that an answer has room for and the limits allow.
 uint64_t AnsweredGroupsMax(const kernels::ReductionPlan& plan, const Limits& limits);
 
+// Bounds the groups of keys that are found by the room that an answer has.
+void BoundFoundKeys(const Limits& limits, kernels::KeyedReductionPlan& plan);
+
 // Of the values and the accumulator; saturates at 2^64 - 1.
 uint64_t AnswerBytes(const kernels::ReductionPlan& plan);
 uint64_t AnswerBytes(const kernels::ScanPlan& plan);
 uint64_t AnswerBytes(const kernels::HistogramPlan& plan);
+uint64_t AnswerBytes(const kernels::KeyedReductionPlan& plan);
 
 absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& limits);
+absl::Status CheckAnswerSize(const kernels::KeyedReductionPlan& plan, const Limits& limits);
 
 // The least that a streamed scan works on at a time: bytes of its input or of its results,
 // whichever are more.

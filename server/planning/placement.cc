@@ -78,6 +78,13 @@ void Place(const PlannedHistogram& planned, JobWork& work) {
   AddAnswer(AnswerBytes(planned.plan), work);
 }
 
+void Place(const PlannedKeyedReduction& planned, JobWork& work) {
+  Require(planned.engine, work);
+  work.resident_bytes += ResidentBytes(planned.input.keys) + ResidentBytes(planned.input.y_keys) +
+                         ResidentBytes(planned.input.values);
+  AddAnswer(AnswerBytes(planned.plan), work);
+}
+
 // Where the first accumulator is none, the answer is an error.
 void Place(const PlannedMerge& planned, JobWork& work) {
   uint64_t bytes = 0;

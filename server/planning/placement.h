@@ -9,6 +9,7 @@
 
 #include "server/planning/array_request_validation.h"
 #include "server/planning/batch_validation.h"
+#include "server/planning/keyed_validation.h"
 #include "server/planning/region_request_validation.h"
 #include "server/planning/request_validation.h"
 #include "server/scheduling/job.h"
@@ -31,6 +32,7 @@ uint64_t InlineResultBytes(const PlannedScan& planned);
 void Place(const PlannedReduction& planned, JobWork& work);
 void Place(const PlannedScan& planned, JobWork& work);
 void Place(const PlannedHistogram& planned, JobWork& work);
+void Place(const PlannedKeyedReduction& planned, JobWork& work);
 void Place(const PlannedMerge& planned, JobWork& work);
 void Place(const PlannedCreation& planned, JobWork& work);
 void Place(const PlannedRegistration& planned, JobWork& work);

@@ -16,28 +16,12 @@ namespace {
 
 using kernels::InvalidField;
 
-absl::Status ConvertStatistics(const v1::ReduceArrayRequest& request,
-                               std::vector<kernels::Statistic>& statistics) {
-  if (request.statistics_size() > kernels::kStatisticCount) {
-    return InvalidField("statistics",
-                        absl::StrCat(request.statistics_size(), " entries, where there are only ",
-                                     kernels::kStatisticCount, " statistics"));
-  }
-  for (int i = 0; i < request.statistics_size(); ++i) {
-    const absl::StatusOr<kernels::Statistic> statistic =
-        FromWire(request.statistics(i), absl::StrCat("statistics[", i, "]"));
-    if (!statistic.ok()) return statistic.status();
-    statistics.push_back(*statistic);
-  }
-  return absl::OkStatus();
-}
-
 // Everything that the request says of the operation but for the groups.
 absl::Status ConvertSpec(const v1::ReduceArrayRequest& request, kernels::ReductionSpec& spec) {
   spec.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
   spec.return_states = request.return_accumulator();
   return FirstError(
-      ConvertStatistics(request, spec.statistics),
+      ConvertStatistics(request.statistics(), spec.statistics),
       Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
 }
@@ -61,6 +45,21 @@ void MakeRowAColumn(PlannedGroups& groups) {
 }
 
 }  // namespace
+
+absl::Status ConvertStatistics(const google::protobuf::RepeatedField<int>& from,
+                               std::vector<kernels::Statistic>& statistics) {
+  if (from.size() > kernels::kStatisticCount) {
+    return InvalidField("statistics", absl::StrCat(from.size(), " entries, where there are only ",
+                                                   kernels::kStatisticCount, " statistics"));
+  }
+  for (int i = 0; i < from.size(); ++i) {
+    const absl::StatusOr<kernels::Statistic> statistic =
+        FromWire(static_cast<v1::Statistic>(from.Get(i)), absl::StrCat("statistics[", i, "]"));
+    if (!statistic.ok()) return statistic.status();
+    statistics.push_back(*statistic);
+  }
+  return absl::OkStatus();
+}
 
 absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
                            absl::string_view whole, std::optional<uint32_t>& engine) {

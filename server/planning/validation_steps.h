@@ -1,12 +1,15 @@
-// Steps of which the validation of a request is made. Used by request_validation.cc,
-// scan_validation.cc and histogram_validation.cc only.
+// Steps of which the validation of a request is made. Used by request_validation.cc and
+// *_validation.cc beside it only.
 #ifndef GRIDFOLD_SERVER_PLANNING_VALIDATION_STEPS_H_
 #define GRIDFOLD_SERVER_PLANNING_VALIDATION_STEPS_H_
 
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "google/protobuf/repeated_field.h"
+#include "kernels/types/statistic.h"
 #include "server/base/limits.h"
 #include "server/planning/answer_size.h"
 
@@ -19,6 +22,10 @@ absl::Status Assign(absl::StatusOr<Source> source, Target& target) {
   target = *std::move(source);
   return absl::OkStatus();
 }
+
+// Appends a request's `statistics`.
+absl::Status ConvertStatistics(const google::protobuf::RepeatedField<int>& from,
+                               std::vector<kernels::Statistic>& statistics);
 
 // The first error of several independent checks.
 template <class... Statuses>

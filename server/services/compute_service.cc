@@ -65,4 +65,11 @@ grpc::ServerUnaryReactor* ComputeService::BatchCompute(grpc::CallbackServerConte
   return (new Call(environment_, Rpc::kBatchCompute, *context, *request, *response))->Start();
 }
 
+grpc::ServerUnaryReactor* ComputeService::ReduceByKey(grpc::CallbackServerContext* context,
+                                                      const grpc::ByteBuffer* request,
+                                                      grpc::ByteBuffer* response) {
+  using Call = UnaryCall<v1::ReduceByKeyRequest, PlannedKeyedReduction, v1::ReduceByKeyResponse>;
+  return (new Call(environment_, Rpc::kReduceByKey, *context, *request, *response))->Start();
+}
+
 }  // namespace gridfold::server

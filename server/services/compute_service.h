@@ -21,7 +21,8 @@ using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
                     v1::ComputeService::WithRawCallbackMethod_HistogramStream<
                         v1::ComputeService::WithRawCallbackMethod_ScanStream<
                             v1::ComputeService::WithRawCallbackMethod_BatchCompute<
-                                v1::ComputeService::Service>>>>>>>>;
+                                v1::ComputeService::WithRawCallbackMethod_ReduceByKey<
+                                    v1::ComputeService::Service>>>>>>>>>;
 
 class ComputeService final : public RawComputeService {
  public:
@@ -48,6 +49,9 @@ class ComputeService final : public RawComputeService {
   grpc::ServerUnaryReactor* BatchCompute(grpc::CallbackServerContext* context,
                                          const grpc::ByteBuffer* request,
                                          grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* ReduceByKey(grpc::CallbackServerContext* context,
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
 
  private:
   CallEnvironment& environment_;

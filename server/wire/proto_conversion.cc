@@ -163,6 +163,25 @@ void FillValues(const kernels::StatisticColumn& column, v1::ValueList& values) {
   }
 }
 
+// A column without a slot for each group has no values.
+void AddColumns(const std::vector<kernels::StatisticColumn>& columns, uint64_t group_count,
+                google::protobuf::RepeatedPtrField<v1::StatisticValues>& results) {
+  for (const kernels::StatisticColumn& column : columns) {
+    v1::StatisticValues& values = *results.Add();
+    values.set_statistic(ToWire(column.statistic));
+    if (column.slots.size() == group_count) FillValues(column, *values.mutable_values());
+  }
+}
+
+void AddBins(const std::vector<kernels::PlannedBins>& bins,
+             google::protobuf::RepeatedPtrField<v1::ResolvedBins>& resolved) {
+  for (const kernels::PlannedBins& planned : bins) {
+    v1::ResolvedBins& added = *resolved.Add();
+    added.set_bin_count(planned.bin_count);
+    Append(kernels::EdgesOf(planned), *added.mutable_edges());
+  }
+}
+
 template <class Values>
 std::vector<double> ToVector(const Values& values) {
   return std::vector<double>(values.begin(), values.end());
@@ -322,13 +341,27 @@ void AddShape(const kernels::Shape& shape, google::protobuf::RepeatedField<uint6
 void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,
                   v1::ReduceArrayResponse& response) {
   response.set_group_count(plan.grouping.group_count);
-  for (const kernels::StatisticColumn& column : result.columns) {
-    v1::StatisticValues& values = *response.add_results();
-    values.set_statistic(ToWire(column.statistic));
-    if (column.slots.size() == plan.grouping.group_count) {
-      FillValues(column, *values.mutable_values());
-    }
-  }
+  AddColumns(result.columns, plan.grouping.group_count, *response.mutable_results());
+}
+
+void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedAnswer& answer,
+                  v1::ReduceByKeyResponse& response) {
+  const uint64_t group_count = answer.counts.size();
+  response.set_group_count(group_count);
+  AddColumns(answer.columns, group_count, *response.mutable_results());
+  Append(answer.counts, *response.mutable_counts());
+  if (plan.bins) return;
+  const kernels::ValueKind kind = kernels::IsUnsigned(plan.keys.element_type)
+                                      ? kernels::ValueKind::kUint64
+                                      : kernels::ValueKind::kInt64;
+  FillValues({.statistic = {}, .kind = kind, .slots = answer.keys}, *response.mutable_keys());
+}
+
+void FillOutcomes(const kernels::KeyedReductionResult& result, v1::ReduceByKeyResponse& response) {
+  response.set_underflow_count(result.underflow_count);
+  response.set_overflow_count(result.overflow_count);
+  response.set_nan_count(result.nan_count);
+  AddBins(result.bins, *response.mutable_bins());
 }
 
 void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramResponse& response) {
@@ -342,11 +375,7 @@ void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramRe
     counts.set_nan_count(channel.nan_count);
     Append(channel.quantile_values, *counts.mutable_quantile_values());
   }
-  for (const kernels::PlannedBins& bins : result.bins) {
-    v1::ResolvedBins& resolved = *response.add_bins();
-    resolved.set_bin_count(bins.bin_count);
-    Append(kernels::EdgesOf(bins), *resolved.mutable_edges());
-  }
+  AddBins(result.bins, *response.mutable_bins());
 }
 
 void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,

@@ -60,6 +60,10 @@ void AddShape(const kernels::Shape& shape, google::protobuf::RepeatedField<uint6
 void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,
                   v1::ReduceArrayResponse& response);
 void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramResponse& response);
+void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedAnswer& answer,
+                  v1::ReduceByKeyResponse& response);
+// The bins of a keyed reduction, and what is in none of them.
+void FillOutcomes(const kernels::KeyedReductionResult& result, v1::ReduceByKeyResponse& response);
 void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
                   v1::MergeAccumulatorsResponse& response);
 

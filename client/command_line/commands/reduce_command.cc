@@ -1,22 +1,21 @@
 // gridfold reduce: statistics of an array or of its groups.
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/statistic_argument.h"
 #include "client/command_line/arguments/stream_arguments.h"
-#include "client/command_line/arguments/suggestion.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
@@ -44,26 +43,6 @@ Examples:
   producer | gridfold reduce - --type uint16 --stat count,max
   producer | gridfold reduce - --type uint16 --stream         of any length, in little memory
 )";
-
-std::vector<std::string> StatisticNames() {
-  std::vector<std::string> names;
-  for (const Statistic statistic : AllStatistics()) names.emplace_back(StatisticName(statistic));
-  return names;
-}
-
-// Also by the names that NumPy, pandas and SQL have for them.
-std::optional<Statistic> ParseAnyName(const std::string& name) {
-  static const auto* const aliases = new std::map<std::string, Statistic>{
-      {"average", Statistic::kMean},          {"avg", Statistic::kMean},
-      {"maximum", Statistic::kMax},           {"minimum", Statistic::kMin},
-      {"prod", Statistic::kProduct},          {"ptp", Statistic::kRange},
-      {"rms", Statistic::kRootMeanSquare},    {"sem", Statistic::kStandardError},
-      {"std", Statistic::kStandardDeviation}, {"stddev", Statistic::kStandardDeviation},
-      {"var", Statistic::kVariance},
-  };
-  if (const auto alias = aliases->find(name); alias != aliases->end()) return alias->second;
-  return ParseStatistic(name);
-}
 
 bool IsFloatingPoint(ElementType type) {
   return type == ElementType::kFloat16 || type == ElementType::kBfloat16 ||
@@ -95,9 +74,8 @@ class ReduceCommand : public Command {
     const char* const group = "Statistics";
     command_
         .add_option("--stat", statistics_,
-                    "Which, of: " + absl::StrJoin(StatisticNames(), ", ") +
-                        " (std, var, avg, prod, ptp, rms and sem are taken too). Default: "
-                        "count,sum,min,max,mean,standard_deviation")
+                    absl::StrCat("Which, of: ", DescribeStatisticNames(),
+                                 ". Default: count,sum,min,max,mean,standard_deviation"))
         ->type_name("STATISTIC,...")
         ->delimiter(',')
         ->allow_extra_args(false)
@@ -215,15 +193,9 @@ class ReduceCommand : public Command {
 
   absl::StatusOr<ReductionOptions> ToOptions() const {
     ReductionOptions options;
-    for (const std::string& name : statistics_) {
-      const std::optional<Statistic> statistic = ParseAnyName(name);
-      if (!statistic) {
-        return WithExitCode(
-            absl::InvalidArgumentError(absl::StrCat("--stat: ", NoneOf(name, StatisticNames()))),
-            ExitCode::kUsage);
-      }
-      options.statistics.push_back(*statistic);
-    }
+    absl::StatusOr<std::vector<Statistic>> statistics = ParseStatistics("--stat", statistics_);
+    if (!statistics.ok()) return statistics.status();
+    options.statistics = *std::move(statistics);
     absl::StatusOr<Grouping> grouping = grouping_.ToGrouping();
     if (!grouping.ok()) return grouping.status();
     options.grouping = *std::move(grouping);

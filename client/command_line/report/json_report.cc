@@ -87,13 +87,23 @@ Json ToObject(const ExecutionStatistics& execution, absl::Duration round_trip_ti
 }
 
 // Each statistic with its values, one for each group.
-Json ToObject(const ReductionResult& result) {
+Json ToObject(const std::vector<ReductionResult::Entry>& entries) {
   Json object = Json::object();
-  for (const ReductionResult::Entry& entry : result.entries) {
+  for (const ReductionResult::Entry& entry : entries) {
     object[std::string(StatisticName(entry.statistic))] =
         std::visit([](const auto& values) { return ToList(values); }, entry.values);
   }
   return object;
+}
+
+Json ToList(const std::vector<ResolvedBins>& all_bins) {
+  Json list = Json::array();
+  for (const ResolvedBins& bins : all_bins) {
+    Json entry = {{"bin_count", bins.bin_count}};
+    if (!bins.edges.empty()) entry["edges"] = ToList(bins.edges);
+    list.push_back(std::move(entry));
+  }
+  return list;
 }
 
 Json ToObject(const HistogramCounts& counts, const HistogramOptions& options) {
@@ -191,7 +201,7 @@ std::string ToJson(const Answer<ReductionResult>& answer) {
                 {"input", ToObject(answer.input)},
                 {"group_count", answer.result.group_count},
                 {"result_shape", answer.result.result_shape},
-                {"statistics", ToObject(answer.result)},
+                {"statistics", ToObject(answer.result.entries)},
                 {"execution", ToObject(answer.result.execution, answer.round_trip_time)}});
 }
 
@@ -200,7 +210,7 @@ std::string ToJson(const std::string& source, const std::vector<ArrayDescription
   for (const ArrayDescriptionReport& array : arrays) {
     Json object = {{"name", array.name}};
     if (array.input) object["input"] = ToObject(*array.input);
-    if (array.statistics) object["statistics"] = ToObject(*array.statistics);
+    if (array.statistics) object["statistics"] = ToObject(array.statistics->entries);
     if (array.histogram) {
       object["quantiles"] = Json::array();
       for (size_t i = 0; i < std::size(kDescribedQuantiles); ++i) {
@@ -251,16 +261,34 @@ std::string ToJson(const Answer<HistogramResult>& answer, const HistogramOptions
   Json object = {{"operation", "histogram"},
                  {"input", ToObject(answer.input)},
                  {"channels", Json::array()},
-                 {"bins", Json::array()}};
+                 {"bins", ToList(answer.result.bins)}};
   for (const HistogramCounts& counts : answer.result.channels) {
     object["channels"].push_back(ToObject(counts, options));
   }
-  for (const ResolvedBins& bins : answer.result.bins) {
-    Json entry = {{"bin_count", bins.bin_count}};
-    if (!bins.edges.empty()) entry["edges"] = ToList(bins.edges);
-    object["bins"].push_back(std::move(entry));
-  }
   object["execution"] = ToObject(answer.result.execution, answer.round_trip_time);
+  return Write(object);
+}
+
+std::string ToJson(const Answer<KeyedReductionResult>& answer,
+                   const KeyedReductionOptions& options) {
+  const KeyedReductionResult& result = answer.result;
+  Json object = {{"operation", "group"},
+                 {"input", ToObject(answer.input)},
+                 {"group_count", result.group_count}};
+  if (std::holds_alternative<FoundKeys>(options.groups)) {
+    object["keys"] = std::visit([](const auto& keys) { return ToList(keys); }, result.keys);
+  } else if (const auto* const range = std::get_if<KeyRange>(&options.groups)) {
+    object["first_key"] =
+        range->first_unsigned_key != 0 ? Json(range->first_unsigned_key) : Json(range->first_key);
+  } else {
+    object["bins"] = ToList(result.bins);
+    object["underflow_count"] = result.underflow_count;
+    object["overflow_count"] = result.overflow_count;
+    object["nan_count"] = result.nan_count;
+  }
+  object["counts"] = ToList(result.counts);
+  object["statistics"] = ToObject(result.entries);
+  object["execution"] = ToObject(result.execution, answer.round_trip_time);
   return Write(object);
 }
 

@@ -14,6 +14,7 @@
 #include "client/command_line/report/answer.h"
 #include "client/command_line/report/description_report.h"
 #include "gridfold/histogram.h"
+#include "gridfold/keyed_reduction.h"
 #include "gridfold/reduction.h"
 #include "gridfold/region.h"
 #include "gridfold/resident_array.h"
@@ -51,6 +52,12 @@ std::string ToJson(const std::vector<RegionDescription>& regions);
 //  "bin_indices" (sparse only), "underflow_count", "overflow_count", "nan_count", "quantiles"}],
 //  "bins": [{"bin_count", "edges" (not of integer bins)}], "execution": {...}}.
 std::string ToJson(const Answer<HistogramResult>& answer, const HistogramOptions& options);
+
+// {"operation": "group", "input": {...}, "group_count", "keys" (found ones), "first_key" (of a
+//  range), "bins" (as above) with "underflow_count", "overflow_count" and "nan_count", "counts":
+//  elements of each group, "statistics": as of "reduce", "execution": {...}}.
+std::string ToJson(const Answer<KeyedReductionResult>& answer,
+                   const KeyedReductionOptions& options);
 
 // {"target", "health", "version", "engine", "devices": [...], "limits": {...}, "statistics":
 // {...}}.

@@ -10,7 +10,6 @@
 #include "client/command_line/output/table.h"
 
 namespace gridfold::client {
-namespace {
 
 std::string FormatValue(const StatisticValues& values, uint64_t group) {
   return std::visit(
@@ -26,6 +25,8 @@ std::string FormatValue(const StatisticValues& values, uint64_t group) {
       },
       values);
 }
+
+namespace {
 
 void PrintWhole(const ReductionResult& result, const TextStyle& style, std::ostream& out) {
   Table table({Alignment::kLeft, Alignment::kRight});

@@ -4,11 +4,15 @@
 
 #include <cstdint>
 #include <ostream>
+#include <string>
 
 #include "client/command_line/report/answer.h"
 #include "gridfold/reduction.h"
 
 namespace gridfold::client {
+
+// The value of a group.
+std::string FormatValue(const StatisticValues& values, uint64_t group);
 
 // Prints a line for each statistic of the whole array, or a line for each group, also where a
 // server answers for a whole array with none or several. `rows_max` limits the groups shown; 0

@@ -11,7 +11,7 @@
 
 #include "kernels/cpu/histogram/count_table.h"
 #include "kernels/cpu/histogram/pieces.h"
-#include "kernels/cpu/histogram/sample_placer.h"
+#include "kernels/cpu/histogram/placer.h"
 #include "kernels/cpu/histogram/sample_range.h"
 #include "kernels/cpu/histogram/weights.h"
 #include "kernels/numerics/sums/weight_sum.h"
@@ -19,15 +19,6 @@
 namespace gridfold::kernels::cpu {
 
 namespace {
-
-std::unique_ptr<AnySamplePlacer> MakeSamplePlacer(const HistogramPlan& plan,
-                                                  const std::vector<PlannedBins>& bins,
-                                                  const HostHistogramInput& input) {
-  return VisitElementType(
-      plan.array.element_type, [&](auto tag) -> std::unique_ptr<AnySamplePlacer> {
-        return std::make_unique<SamplePlacer<typename decltype(tag)::type>>(plan, bins, input);
-      });
-}
 
 class Histogram {
  public:

@@ -11,6 +11,7 @@
 
 #include "kernels/contract/lane_limits.h"
 #include "kernels/cpu/base/job_context.h"
+#include "kernels/cpu/bykey/keyed_reduction.h"
 #include "kernels/cpu/histogram/histogram.h"
 #include "kernels/cpu/lane/work_cost.h"
 #include "kernels/cpu/rearrange/rearrange.h"
@@ -149,6 +150,19 @@ class CpuLane final : public Lane {
       const auto [array, y_array, weights] =
           joiner_.Join({input.array, input.y_array, input.weights});
       return HistogramOnCpu(plan, {.array = array, .y_array = y_array, .weights = weights}, job);
+    });
+  }
+
+  absl::StatusOr<KeyedReductionResult> RunKeyedReduction(const KeyedReductionPlan& plan,
+                                                         const KeyedInput& input,
+                                                         std::stop_token stop,
+                                                         RunStatistics& statistics) override {
+    if (absl::Status status = CheckKeyedReductionFits(options_, plan, input); !status.ok())
+      return status;
+    return Run<absl::StatusOr<KeyedReductionResult>>(plan, stop, statistics, [&](JobContext& job) {
+      const auto [keys, y_keys, values] = joiner_.Join({input.keys, input.y_keys, input.values});
+      return ReduceByKeyOnCpu(plan, {.array = keys, .y_array = y_keys, .weights = {}}, values,
+                              options_, job);
     });
   }
 

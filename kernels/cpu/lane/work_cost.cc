@@ -21,7 +21,8 @@ constexpr double kGuessedSample = 700;  // Of even and integer bins.
 constexpr double kSearchedSample = 8'000;
 constexpr double kRangedSample = 500;  // Looked at for an automatic range.
 constexpr double kWeight = 6'000;
-constexpr double kMoved = 500;  // Each element of a rearrangement.
+constexpr double kMoved = 500;      // Each element of a rearrangement.
+constexpr double kOrdered = 4'000;  // Each key that is sorted, and its value.
 constexpr double kBin = 1'500;
 
 uint64_t Nanoseconds(double picoseconds) { return static_cast<uint64_t>(picoseconds / 1000); }
@@ -53,6 +54,12 @@ uint64_t WorkNanoseconds(const HistogramPlan& plan) {
   if (plan.weight_type.has_value()) sample += kWeight;
   return Nanoseconds(static_cast<double>(plan.array.element_count) * sample +
                      static_cast<double>(plan.total_bin_count()) * kBin);
+}
+
+uint64_t WorkNanoseconds(const KeyedReductionPlan& plan) {
+  const uint64_t placed = plan.bins ? WorkNanoseconds(*plan.bins) : 0;
+  return placed + WorkNanoseconds(plan.reduction) +
+         Nanoseconds(static_cast<double>(plan.keys.element_count) * kOrdered);
 }
 
 uint64_t WorkNanoseconds(const Rearrangement& order) {

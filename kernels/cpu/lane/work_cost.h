@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/contract/histogram.h"
+#include "kernels/contract/keyed_reduction.h"
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/scan.h"
@@ -15,6 +16,7 @@ namespace gridfold::kernels::cpu {
 uint64_t WorkNanoseconds(const ReductionPlan& plan);
 uint64_t WorkNanoseconds(const ScanPlan& plan);
 uint64_t WorkNanoseconds(const HistogramPlan& plan);
+uint64_t WorkNanoseconds(const KeyedReductionPlan& plan);
 uint64_t WorkNanoseconds(const Rearrangement& order);
 
 // Of `threads`, as many as work of this length should be shared by; at least 1.

@@ -1,0 +1,276 @@
+// gridfold group: statistics of the values of each key, or of each bin.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
+#include "client/command_line/arguments/array_reference.h"
+#include "client/command_line/arguments/bin_arguments.h"
+#include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/number_list.h"
+#include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/statistic_argument.h"
+#include "client/command_line/commands/accumulator_output.h"
+#include "client/command_line/commands/command.h"
+#include "client/command_line/commands/input_passage.h"
+#include "client/command_line/exit_code.h"
+#include "client/command_line/report/group_report.h"
+#include "client/command_line/report/json_report.h"
+
+namespace gridfold::client {
+namespace {
+
+constexpr char kFooter[] = R"(
+FILE has the keys, VALUES the values; without VALUES both are in FILE, as columns or members.
+
+Examples:
+  gridfold group hour.npy delay.npy --op mean,max    of each hour that occurs
+  gridfold group hour.npy delay.npy --op mean --key-range 0:24    of all, whether they occur or not
+  gridfold group flights.csv --key hour --column delay --op count,mean
+  gridfold group distance.npy delay.npy --op mean,std --bins 10 --range 0,3000
+  gridfold group --key-array hour --array delay --op sum    arrays on the server
+)";
+
+constexpr size_t kChunkBytes = size_t{1} << 20;
+
+struct KeyArguments {
+  std::string column = "";
+  std::optional<std::string> member = std::nullopt;
+  std::string type = "";
+  std::string reference = "";
+  std::string range = "";
+};
+
+bool AreGiven(const BinArguments& bins) {
+  return bins.bin_count || !bins.range.empty() || !bins.edges.empty() || bins.logarithmic ||
+         !bins.first_value.empty() || !bins.layouts.empty();
+}
+
+class GroupCommand : public Command {
+ public:
+  explicit GroupCommand(CLI::App& program)
+      : command_(*program.add_subcommand("group", "Compute statistics of values by their keys")),
+        input_(command_, InputPlaces::kFileOrServer) {
+    command_.footer(kFooter);
+    command_.add_option("VALUES", values_path_, "The values, where they are not in FILE")
+        ->group("Input");
+    AddKeyArguments("Keys");
+    AddBinArguments(command_, bins_);
+    command_.add_flag("--clamp", clamp_, "Take keys outside the bins as of the nearest bin")
+        ->group("Keys");
+    const char* const group = "Statistics";
+    command_
+        .add_option("--op,--stat", statistics_,
+                    absl::StrCat("Which, of: ", DescribeStatisticNames(), ". Default: mean"))
+        ->type_name("STATISTIC,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->group(group);
+    command_.add_flag("--ignore-nan", ignore_nan_, "Leave out values that are NaN")->group(group);
+    command_.add_flag("--wrap", wrap_, "Let integer sums and products wrap around")->group(group);
+    AddNumberOption<uint32_t>(command_, "--ddof", delta_degrees_of_freedom_,
+                              "Divide the variance by the count less this; 1 for a sample")
+        ->group(group);
+    accumulator_.AddTo(command_, "--accumulator",
+                       "Take the arrays as a part of a whole and write their accumulator, for "
+                       "gridfold merge; of a range or of bins",
+                       group);
+    AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
+                              "Show at most so many groups; 0 shows all")
+        ->default_str(absl::StrCat(rows_max_));
+  }
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    absl::StatusOr<KeyedReductionOptions> options = ToOptions();
+    if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
+    if (absl::Status status = accumulator_.Check(); !status.ok()) return status;
+    const absl::StatusOr<InputOptions> values = ValueOptions();
+    if (!values.ok()) return WithExitCode(values.status(), ExitCode::kUsage);
+    const absl::StatusOr<InputOptions> keys = KeyOptions();
+    if (!keys.ok()) return WithExitCode(keys.status(), ExitCode::kUsage);
+    const auto answer = Ask(session, *keys, *values, *options);
+    if (!answer.ok()) return answer.status();
+    const absl::StatusOr<bool> prints = accumulator_.Store(answer->result.accumulator);
+    if (!prints.ok()) return prints.status();
+    if (!*prints) return absl::OkStatus();
+    if (session.options().json) {
+      session.out() << ToJson(*answer, *options);
+    } else {
+      PrintGroups(*answer, *options, rows_max_, session.style(), session.out());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  void AddKeyArguments(const char* group) {
+    command_.add_option("--key", key_.column, "Column of the keys")
+        ->type_name("COLUMN")
+        ->group(group);
+    command_.add_option("--key-member", key_.member, "Their array in an archive (.npz)")
+        ->type_name("NAME")
+        ->group(group);
+    command_
+        .add_option("--key-type", key_.type,
+                    "Their element type in raw or CSV input; default, in CSV: int64")
+        ->type_name("TYPE")
+        ->group(group);
+    command_.add_option("--key-array", key_.reference, "An array on the server in place of FILE")
+        ->type_name("NAME[FIRST:COUNT]")
+        ->group(group);
+    command_
+        .add_option("--key-range", key_.range,
+                    "Answer for each of so many integers, and take any other for an error; "
+                    "default: for each that occurs")
+        ->type_name("FIRST:COUNT")
+        ->group(group);
+  }
+
+  absl::StatusOr<KeyedReductionOptions> ToOptions() const {
+    KeyedReductionOptions options;
+    absl::StatusOr<std::vector<Statistic>> statistics = ParseStatistics("--op", statistics_);
+    if (!statistics.ok()) return statistics.status();
+    options.statistics = *std::move(statistics);
+    if (ignore_nan_) options.nan_policy = NanPolicy::kIgnore;
+    if (wrap_) options.overflow_policy = OverflowPolicy::kWrap;
+    options.delta_degrees_of_freedom = delta_degrees_of_freedom_;
+    options.return_accumulator = accumulator_.is_wanted();
+    if (!AreGiven(bins_)) {
+      if (clamp_) return absl::InvalidArgumentError("--clamp: goes with bins");
+      if (key_.range.empty()) return options;
+      absl::Status status = SetRange(options);
+      if (!status.ok()) return status;
+      return options;
+    }
+    if (!key_.range.empty()) return absl::InvalidArgumentError("--key-range: not with bins");
+    absl::StatusOr<std::vector<BinSpecification>> bins = ToBins(bins_);
+    if (!bins.ok()) return bins.status();
+    options.groups =
+        KeyBins{.bins = *std::move(bins),
+                .out_of_range_policy = clamp_ ? OutOfRangePolicy::kClamp : OutOfRangePolicy::kDrop};
+    return options;
+  }
+
+  absl::Status SetRange(KeyedReductionOptions& options) const {
+    const size_t colon = key_.range.find(':');
+    const std::string first = key_.range.substr(0, colon);
+    const auto count =
+        ParseNumber<uint64_t>(colon == std::string::npos ? "" : key_.range.substr(colon + 1));
+    const auto signed_first = ParseNumber<int64_t>(first);
+    const auto unsigned_first = ParseNumber<uint64_t>(first);
+    if (!count || (!signed_first && !unsigned_first)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--key-range: '", key_.range, "' is not FIRST:COUNT"));
+    }
+    options.groups = KeyRange{.first_key = signed_first.value_or(0),
+                              .key_count = *count,
+                              .first_unsigned_key = signed_first ? 0 : *unsigned_first};
+    return absl::OkStatus();
+  }
+
+  // The values are what `--column`, `--member`, `--type` and `--array` are about.
+  absl::StatusOr<InputOptions> ValueOptions() const {
+    absl::StatusOr<InputOptions> options = input_.ToOptions();
+    if (!options.ok() || options->resident) return options;
+    if (!values_path_.empty()) {
+      options->path = values_path_;
+    } else if (key_.column.empty() && !key_.member && key_.reference.empty()) {
+      return absl::InvalidArgumentError(
+          "VALUES, --key, --key-member or --key-array is required: keys and values are two arrays");
+    }
+    options->is_second = !options->csv.column && !options->member;
+    return options;
+  }
+
+  // The keys are in FILE.
+  absl::StatusOr<InputOptions> KeyOptions() const {
+    absl::StatusOr<InputOptions> options = input_.ToOptions();
+    if (!options.ok()) return options;
+    options->resident.reset();
+    if (!key_.reference.empty()) {
+      absl::StatusOr<ResidentArray> resident = ParseReference("--key-array", key_.reference);
+      if (!resident.ok()) return resident.status();
+      options->resident = *std::move(resident);
+    } else if (options->path.empty()) {
+      return absl::InvalidArgumentError("--key-array or FILE is required");
+    }
+    options->csv.column.reset();
+    options->member = key_.member;
+    options->element_type.reset();
+    if (!key_.column.empty()) {
+      options->csv.column = key_.column;
+      if (!AreGiven(bins_)) options->element_type = ElementType::kInt64;
+    }
+    if (!key_.type.empty()) {
+      const absl::StatusOr<ElementType> type = ParseTypeArgument("--key-type", key_.type);
+      if (!type.ok()) return type.status();
+      options->element_type = *type;
+    }
+    options->is_second = key_.column.empty() && !key_.member;
+    options->can_ignore_nan = false;
+    return options;
+  }
+
+  // Opens both and asks; what no request carries is kept on the server, where the other one is.
+  static absl::StatusOr<Answer<KeyedReductionResult>> Ask(const Session& session,
+                                                          const InputOptions& keys,
+                                                          const InputOptions& values,
+                                                          const KeyedReductionOptions& options) {
+    const RequestShare share{.array_count = 2, .goes_by_library = false};
+    absl::StatusOr<InputPassage> opened_keys = OpenPassage(session, keys, kChunkBytes, share);
+    if (!opened_keys.ok()) return opened_keys.status();
+    absl::StatusOr<InputPassage> opened_values = OpenPassage(session, values, kChunkBytes, share);
+    if (!opened_values.ok()) return opened_values.status();
+    std::optional<ArrayPlace> place;
+    for (const InputPassage* const opened : {&*opened_keys, &*opened_values}) {
+      const auto* const array = std::get_if<InputArray>(opened);
+      if (array != nullptr && array->place) place = array->place;
+    }
+    const absl::StatusOr<InputArray> key_array = Settle(session, *std::move(opened_keys), place);
+    if (!key_array.ok()) return key_array.status();
+    const absl::StatusOr<InputArray> value_array =
+        Settle(session, *std::move(opened_values), place);
+    if (!value_array.ok()) return value_array.status();
+    return session.Ask(*value_array, [&](Client& client, const CallOptions& call_options) {
+      return client.ReduceByKey(key_array->input(), value_array->input(), options, call_options);
+    });
+  }
+
+  static absl::StatusOr<InputArray> Settle(const Session& session, InputPassage opened,
+                                           std::optional<ArrayPlace>& place) {
+    auto* const large = std::get_if<OutgoingArray>(&opened);
+    if (large == nullptr) return std::get<InputArray>(std::move(opened));
+    // Where nothing lies yet: on the first device, where the other array can follow.
+    if (!place) place = ArrayPlace{};
+    return KeepOnServer(session, std::move(*large), place);
+  }
+
+  CLI::App& command_;
+  InputArguments input_;
+  std::string values_path_;
+  KeyArguments key_;
+  BinArguments bins_;
+  bool clamp_ = false;
+  std::vector<std::string> statistics_ = {"mean"};
+  bool ignore_nan_ = false;
+  bool wrap_ = false;
+  uint32_t delta_degrees_of_freedom_ = 0;
+  AccumulatorOutput accumulator_;
+  uint64_t rows_max_ = 20;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeGroupCommand(CLI::App& program) {
+  return std::make_unique<GroupCommand>(program);
+}
+
+}  // namespace gridfold::client

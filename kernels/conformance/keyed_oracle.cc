@@ -1,0 +1,148 @@
+#include "kernels/conformance/keyed_oracle.h"
+
+#include <bit>
+#include <cmath>
+#include <stop_token>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "kernels/conformance/group_facts.h"
+#include "kernels/conformance/reduction_oracle.h"
+
+namespace gridfold::kernels::conformance {
+
+namespace {
+
+// The bin of x by linear search, or none.
+std::optional<uint64_t> BinOf(long double x, const std::vector<double>& edges, bool clamp) {
+  const uint64_t bins = edges.size() - 1;
+  if (std::isnan(x)) return std::nullopt;
+  if (x < edges.front()) return clamp ? std::optional<uint64_t>(0) : std::nullopt;
+  if (x > edges.back()) return clamp ? std::optional<uint64_t>(bins - 1) : std::nullopt;
+  for (uint64_t bin = 0; bin + 1 < bins; ++bin) {
+    if (x < edges[bin + 1]) return bin;
+  }
+  return bins - 1;
+}
+
+// What a statistic of no elements must be.
+bool IsNothing(Statistic statistic, ElementType type, const ReductionSpec& spec, uint64_t slot) {
+  if (statistic == Statistic::kArgmin || statistic == Statistic::kArgmax)
+    return slot == ~uint64_t{0};
+  if (TraitsOf(statistic).needs_elements) {
+    const bool is_double = ValueKindOf(statistic, type) == ValueKind::kDouble;
+    return is_double ? std::isnan(std::bit_cast<double>(slot)) : slot == 0;
+  }
+  const TestArray none(ArrayDescription::Vector(type, 0));
+  const ExpectedValue expected =
+      ExpectStatistic(statistic, type, ExamineGroup(none, {0, 1, 0}, false), spec);
+  return slot == expected.bits;
+}
+
+bool IsExpected(Statistic statistic, const TestArray& values, const ReductionSpec& spec,
+                const std::vector<uint64_t>& elements, const GroupFacts& facts, uint64_t slot) {
+  ExpectedValue expected = ExpectStatistic(statistic, values.type(), facts, spec);
+  if (TraitsOf(statistic).is_index) expected.bits = elements[expected.bits];
+  if (expected.kind == ExpectedValue::Kind::kNan) return std::isnan(std::bit_cast<double>(slot));
+  return expected.kind == ExpectedValue::Kind::kBits && slot == expected.bits;
+}
+
+}  // namespace
+
+KeyedElements ElementsByKey(const TestArray& keys) {
+  KeyedElements groups;
+  for (uint64_t i = 0; i < keys.size(); ++i) groups[static_cast<__int128>(keys[i])].push_back(i);
+  return groups;
+}
+
+KeyedElements ElementsByBin(const TestArray& keys, const std::vector<double>& edges, bool clamp) {
+  KeyedElements groups;
+  for (uint64_t i = 0; i < keys.size(); ++i) {
+    if (const auto bin = BinOf(keys[i], edges, clamp)) groups[*bin].push_back(i);
+  }
+  return groups;
+}
+
+KeyedElements ElementsByBins(const TestArray& x, const std::vector<double>& x_edges,
+                             const TestArray& y, const std::vector<double>& y_edges) {
+  KeyedElements groups;
+  for (uint64_t i = 0; i < x.size(); ++i) {
+    const auto column = BinOf(x[i], x_edges, false);
+    const auto row = BinOf(y[i], y_edges, false);
+    if (column && row) groups[*column * (y_edges.size() - 1) + *row].push_back(i);
+  }
+  return groups;
+}
+
+absl::StatusOr<Room> RoomFor(EngineUnderTest& engine, const KeyedReductionPlan& plan) {
+  Room room;
+  const uint64_t size_bytes = engine.lane().KeyedRoomBytes(plan);
+  if (size_bytes == 0) return room;
+  absl::StatusOr<std::unique_ptr<ResidentPool>> pool =
+      engine.engine().CreateResidentPool(ResidentBytesTaken(size_bytes));
+  if (!pool.ok()) return pool.status();
+  room.pool = *std::move(pool);
+  absl::StatusOr<std::unique_ptr<ResidentMemory>> memory = room.pool->Allocate(size_bytes);
+  if (!memory.ok()) return memory.status();
+  room.memory = *std::move(memory);
+  return room;
+}
+
+absl::StatusOr<KeyedRun> ReduceByKey(EngineUnderTest& engine, const TestArray& keys,
+                                     const TestArray& values, const KeyedReductionSpec& spec,
+                                     const TestArray* y_keys) {
+  absl::StatusOr<KeyedReductionPlan> plan = OutlineKeyedReduction(
+      keys.description(), values.description(), spec, kRoomyLane.group_count_max);
+  if (!plan.ok()) return plan.status();
+  if (absl::Status status = CompletePlan({}, *plan); !status.ok()) return status;
+  KeyedInput input{.keys = keys.span(), .y_keys = HostSpan{}, .values = values.span()};
+  if (y_keys != nullptr) input.y_keys = y_keys->span();
+  const absl::StatusOr<Room> room = RoomFor(engine, *plan);
+  if (!room.ok()) return room.status();
+  input.room = room->span();
+  RunStatistics statistics;
+  absl::StatusOr<KeyedReductionResult> result =
+      engine.lane().RunKeyedReduction(*plan, input, std::stop_token(), statistics);
+  if (!result.ok()) return result.status();
+  KeyedAnswer answer = SpreadGroups(*plan, *result);
+  return KeyedRun{*std::move(result), std::move(answer)};
+}
+
+void CheckKeyed(const KeyedElements& groups, const TestArray& values, const ReductionSpec& spec,
+                std::optional<uint64_t> dense_count, __int128 first, const KeyedAnswer& answer) {
+  const bool ignore_nan = spec.nan_policy == NanPolicy::kIgnore;
+  ASSERT_EQ(answer.counts.size(), dense_count.value_or(groups.size()));
+  ASSERT_EQ(answer.columns.size(), spec.statistics.size());
+  std::vector<bool> has_elements(answer.counts.size());
+  uint64_t next = 0;
+  for (const auto& [key, elements] : groups) {
+    const uint64_t g = dense_count ? static_cast<uint64_t>(key - first) : next++;
+    ASSERT_LT(g, answer.counts.size());
+    has_elements[g] = true;
+    if (!dense_count) {
+      ASSERT_EQ(answer.keys[g], static_cast<uint64_t>(key));
+    }
+    ASSERT_EQ(answer.counts[g], elements.size()) << "group " << g;
+    std::vector<long double> gathered;
+    for (const uint64_t i : elements) gathered.push_back(values[i]);
+    const TestArray group = TestArray::Vector(values.type(), gathered);
+    const GroupFacts facts = ExamineGroup(group, {0, 1, gathered.size()}, ignore_nan);
+    for (size_t s = 0; s < spec.statistics.size(); ++s) {
+      const Statistic statistic = spec.statistics[s];
+      ASSERT_TRUE(IsExpected(statistic, values, spec, elements, facts, answer.columns[s].slots[g]))
+          << StatisticName(statistic) << " of group " << g << ", " << Describe(values.description())
+          << ": " << answer.columns[s].slots[g];
+    }
+  }
+  for (uint64_t g = 0; g < has_elements.size(); ++g) {
+    if (has_elements[g]) continue;
+    ASSERT_EQ(answer.counts[g], 0u);
+    for (size_t s = 0; s < spec.statistics.size(); ++s) {
+      ASSERT_TRUE(IsNothing(spec.statistics[s], values.type(), spec, answer.columns[s].slots[g]))
+          << StatisticName(spec.statistics[s]) << " of group " << g
+          << " of nothing: " << answer.columns[s].slots[g];
+    }
+  }
+}
+
+}  // namespace gridfold::kernels::conformance

@@ -1,0 +1,209 @@
+#include "kernels/contract/keyed_reduction.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/histogram_outline.h"
+#include "kernels/contract/invalid_field.h"
+#include "kernels/contract/segments.h"
+#include "kernels/numerics/statistics/statistic_value.h"
+
+namespace gridfold::kernels {
+
+namespace {
+
+// The error of planning bins, with the field's path from the groups' own message.
+absl::Status AtField(absl::string_view field, const absl::Status& status) {
+  absl::string_view message = status.message();
+  const std::string inner = FieldOf(status);
+  if (!inner.empty()) message.remove_prefix(std::min(message.size(), inner.size() + 2));
+  return IsAboveLimit(status) ? AboveLimit(field, message) : InvalidField(field, message);
+}
+
+absl::Status RequireIntegers(const ArrayDescription& keys) {
+  if (!IsFloatingPoint(keys.element_type)) return absl::OkStatus();
+  return InvalidField("keys",
+                      absl::StrCat("keys are integers, not ", ElementTypeName(keys.element_type),
+                                   ": give bins for floating-point coordinates"));
+}
+
+// What the spec of the groups says.
+class GroupPlanner {
+ public:
+  GroupPlanner(uint64_t group_count_max, KeyedReductionPlan& plan)
+      : group_count_max_(group_count_max), plan_(plan) {}
+
+  absl::Status operator()(const FoundKeysSpec& found) {
+    plan_.group_count_max = found.key_count_max == 0
+                                ? group_count_max_
+                                : std::min(found.key_count_max, group_count_max_);
+    return RequireIntegers(plan_.keys);
+  }
+
+  absl::Status operator()(const KeyRangeSpec& range) {
+    if (absl::Status status = RequireIntegers(plan_.keys); !status.ok()) return status;
+    HistogramSpec spec;
+    spec.bins.push_back(IntegerBinsSpec{.first_value = range.first_key,
+                                        .bin_count = range.key_count,
+                                        .first_unsigned_value = range.first_unsigned_key});
+    plan_.refuses_outside = true;
+    return SetBins(std::move(spec), [](const std::string& field) -> std::string {
+      return field.ends_with("first_unsigned_value") ? "range.first_unsigned_key"
+                                                     : "range.key_count";
+    });
+  }
+
+  absl::Status operator()(KeyBinsSpec& bins) {
+    HistogramSpec spec;
+    spec.bins = std::move(bins.bins);
+    spec.two_dimensional = bins.two_dimensional;
+    spec.out_of_range_policy = bins.out_of_range_policy;
+    return SetBins(std::move(spec),
+                   [](const std::string& field) { return absl::StrCat("bins.", field); });
+  }
+
+ private:
+  template <class FieldOfGroups>
+  absl::Status SetBins(HistogramSpec spec, FieldOfGroups field_of_groups) {
+    absl::StatusOr<HistogramPlan> outline =
+        OutlineHistogram(plan_.keys, std::move(spec), group_count_max_);
+    if (!outline.ok()) {
+      return AtField(field_of_groups(FieldOf(outline.status())), outline.status());
+    }
+    plan_.group_count_max = outline->total_bin_count();
+    plan_.bins = *std::move(outline);
+    return absl::OkStatus();
+  }
+
+  const uint64_t group_count_max_;
+  KeyedReductionPlan& plan_;
+};
+
+// As vectors: keys and values have no shape but that they are equally many.
+ArrayDescription Flat(const ArrayDescription& array) {
+  return ArrayDescription::Vector(array.element_type, array.element_count);
+}
+
+uint64_t AllOnes(ElementType type) {
+  return VisitElementType(type, [](auto tag) -> uint64_t {
+    using T = typename decltype(tag)::type;
+    if constexpr (IntegerElement<T>) return Slot(static_cast<T>(~T{0}));
+    return 0;
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<KeyedReductionPlan> OutlineKeyedReduction(const ArrayDescription& keys,
+                                                         const ArrayDescription& values,
+                                                         KeyedReductionSpec spec,
+                                                         uint64_t group_count_max) {
+  if (keys.element_count != values.element_count) {
+    return InvalidField("values", absl::StrCat(values.element_count, " elements, where `keys` has ",
+                                               keys.element_count));
+  }
+  // Without groups none is too small: those of the answer have elements, or SlotOfNothing.
+  spec.reduction.grouping = {.kind = GroupingKind::kAxis1, .offsets = {}};
+  absl::StatusOr<ReductionPlan> reduction =
+      PlanReduction(ArrayDescription::Matrix(values.element_type, 0, 0), std::move(spec.reduction));
+  if (!reduction.ok()) return reduction.status();
+  KeyedReductionPlan plan;
+  plan.keys = Flat(keys);
+  plan.reduction = *std::move(reduction);
+  plan.reduction.array = Flat(values);
+  plan.reduction.grouping = {.group_size = values.element_count, .offsets = {}};
+  absl::Status status = std::visit(GroupPlanner(group_count_max, plan), spec.groups);
+  if (!status.ok()) return status;
+  return plan;
+}
+
+absl::Status CompletePlan(const std::stop_token& stop, KeyedReductionPlan& plan) {
+  if (!plan.bins) return absl::OkStatus();
+  absl::Status status = CompletePlan(stop, *plan.bins);
+  if (status.ok() || FieldOf(status).empty()) return status;
+  return AtField(absl::StrCat("bins.", FieldOf(status)), status);
+}
+
+ReductionPlan PlanOfGroups(const KeyedReductionPlan& plan, std::vector<uint64_t> offsets) {
+  ReductionPlan reduction = plan.reduction;
+  reduction.array.element_count = offsets.back();
+  reduction.grouping = SegmentsAt(std::move(offsets));
+  return reduction;
+}
+
+void MapIndices(const std::function<uint64_t(uint64_t, uint64_t)>& place_of,
+                ReductionResult& result) {
+  const auto map = [&place_of](uint64_t group, uint64_t& index) {
+    if (index != kNoIndex) index = place_of(group, index);
+  };
+  for (StatisticColumn& column : result.columns) {
+    if (!TraitsOf(column.statistic).is_index) continue;
+    for (uint64_t g = 0; g < column.slots.size(); ++g) map(g, column.slots[g]);
+  }
+  const auto map_states = [&map](auto& groups) {
+    for (uint64_t g = 0; g < groups.size(); ++g) {
+      auto& extremes = groups[g].template Part<kExtremesPart>();
+      map(g, extremes.min.index);
+      map(g, extremes.max.index);
+    }
+  };
+  std::visit(
+      [&map_states](auto& groups) {
+        if constexpr (requires { groups.begin(); }) map_states(groups);
+      },
+      result.states);
+}
+
+uint64_t SlotOfNothing(Statistic statistic, ElementType type) {
+  if (TraitsOf(statistic).is_index) return kNoIndex;
+  const bool is_double = ValueKindOf(statistic, type) == ValueKind::kDouble;
+  if (TraitsOf(statistic).needs_elements) return is_double ? kNanSlot : 0;
+  if (statistic == Statistic::kProduct) return is_double ? Slot(1.0) : 1;
+  if (statistic == Statistic::kAll) return 1;
+  if (statistic == Statistic::kBitwiseAnd) return AllOnes(type);
+  return 0;
+}
+
+KeyedAnswer SpreadGroups(const KeyedReductionPlan& plan, KeyedReductionResult result) {
+  const uint64_t occurring = result.groups.size();
+  KeyedAnswer answer;
+  answer.counts.resize(plan.bins ? plan.group_count_max : occurring);
+  const auto place = [&](uint64_t i) { return plan.bins ? result.groups[i] : i; };
+  for (uint64_t i = 0; i < occurring; ++i) {
+    answer.counts[place(i)] = result.offsets[i + 1] - result.offsets[i];
+  }
+  answer.columns = std::move(result.reduction.columns);
+  if (!plan.bins) {
+    answer.keys = std::move(result.groups);
+    return answer;
+  }
+  for (StatisticColumn& column : answer.columns) {
+    if (column.slots.size() != occurring) continue;  // A part's, without a value for some group.
+    std::vector<uint64_t> slots(plan.group_count_max,
+                                SlotOfNothing(column.statistic, plan.reduction.array.element_type));
+    for (uint64_t i = 0; i < occurring; ++i) slots[place(i)] = column.slots[i];
+    column.slots = std::move(slots);
+  }
+  return answer;
+}
+
+absl::Status KeyOutsideRange(const KeyedReductionPlan& plan, uint64_t index, uint64_t key_bits) {
+  const PlannedBins& range = plan.bins->bins[0];
+  const bool is_unsigned = IsUnsigned(plan.keys.element_type);
+  const std::string key =
+      is_unsigned ? absl::StrCat(key_bits) : absl::StrCat(static_cast<int64_t>(key_bits));
+  const std::string first = range.first_unsigned_value != 0
+                                ? absl::StrCat(range.first_unsigned_value)
+                                : absl::StrCat(range.first_value);
+  return InvalidField("keys", absl::StrCat("key ", key, " of element ", index, " is not among the ",
+                                           range.bin_count, " from ", first, " on"));
+}
+
+absl::Status TooManyKeys(const KeyedReductionPlan& plan) {
+  return AboveLimit("found.key_count_max",
+                    absl::StrCat("more than ", plan.group_count_max, " different keys occur"));
+}
+
+}  // namespace gridfold::kernels

@@ -1,0 +1,98 @@
+#include "kernels/cpu/bykey/keyed_reduction.h"
+
+#include <cstring>
+#include <utility>
+
+#include "kernels/contract/lane_limits.h"
+#include "kernels/cpu/bykey/buffer.h"
+#include "kernels/cpu/bykey/group_order.h"
+#include "kernels/cpu/bykey/key_numbers.h"
+#include "kernels/cpu/reduce/reduce.h"
+
+namespace gridfold::kernels::cpu {
+
+namespace {
+
+template <class Unit, class Place>
+absl::Status MoveValues(const std::byte* values, const Place* places, uint64_t count,
+                        JobContext& job, std::byte* moved) {
+  return ForEachKeyPiece(count, job, [&](uint64_t, uint64_t i, uint64_t end) {
+    for (; i < end; ++i) {
+      std::memcpy(moved + i * sizeof(Unit), values + places[i] * sizeof(Unit), sizeof(Unit));
+    }
+  });
+}
+
+template <class Place>
+absl::Status MoveValues(size_t value_bytes, const std::byte* values, const Place* places,
+                        uint64_t count, JobContext& job, std::byte* moved) {
+  switch (value_bytes) {
+    case 1: return MoveValues<uint8_t>(values, places, count, job, moved);
+    case 2: return MoveValues<uint16_t>(values, places, count, job, moved);
+    case 4: return MoveValues<uint32_t>(values, places, count, job, moved);
+    default: return MoveValues<uint64_t>(values, places, count, job, moved);
+  }
+}
+
+// Values in the order of their groups.
+struct OrderedValues {
+  HostSpan span;
+  Buffer<std::byte> memory;
+};
+
+absl::StatusOr<OrderedValues> OrderValues(const GroupOrder& order, ElementType type,
+                                          HostSpan values, JobContext& job) {
+  const size_t value_bytes = ElementSize(type);
+  const uint64_t count = order.offsets.back();
+  OrderedValues ordered{.span = {values.data, count * value_bytes}, .memory = nullptr};
+  if (std::holds_alternative<std::monostate>(order.places)) return ordered;
+  ordered.memory = MakeBuffer<std::byte>(count * value_bytes);
+  ordered.span.data = ordered.memory.get();
+  const absl::Status status = std::visit(
+      [&](const auto& places) -> absl::Status {
+        if constexpr (requires { places.get(); }) {
+          return MoveValues(value_bytes, values.data, places.get(), count, job,
+                            ordered.memory.get());
+        }
+        return absl::OkStatus();
+      },
+      order.places);
+  if (!status.ok()) return status;
+  return ordered;
+}
+
+}  // namespace
+
+absl::StatusOr<KeyedReductionResult> ReduceByKeyOnCpu(const KeyedReductionPlan& plan,
+                                                      const HostHistogramInput& keys,
+                                                      HostSpan values, const LaneOptions& options,
+                                                      JobContext& job) {
+  absl::StatusOr<KeyNumbers> numbers =
+      plan.bins ? NumberBins(plan, keys, job) : NumberKeys(plan, keys.array, job);
+  if (!numbers.ok()) return numbers.status();
+  KeyedReductionResult result;
+  result.bins = std::move(numbers->bins);
+  result.underflow_count = numbers->underflow_count;
+  result.overflow_count = numbers->overflow_count;
+  result.nan_count = numbers->nan_count;
+  absl::StatusOr<GroupOrder> order = OrderByGroup(plan, *std::move(numbers), job);
+  if (!order.ok()) return order.status();
+  const ReductionPlan groups = PlanOfGroups(plan, order->offsets);
+  if (absl::Status status = CheckGroupsFit(options, groups); !status.ok()) return status;
+  const absl::StatusOr<OrderedValues> ordered =
+      OrderValues(*order, groups.array.element_type, values, job);
+  if (!ordered.ok()) return ordered.status();
+  absl::StatusOr<ReductionResult> reduced = ReduceOnCpu(groups, ordered->span, job);
+  if (!reduced.ok()) return reduced.status();
+  result.reduction = *std::move(reduced);
+  MapIndices(
+      [&](uint64_t group, uint64_t index) { return order->PlaceOf(order->offsets[group] + index); },
+      result.reduction);
+  job.statistics.strategy = ordered->memory == nullptr ? "by-key/in-order" : "by-key/sort";
+  job.statistics.bytes_read = keys.array.size_bytes + keys.y_array.size_bytes + values.size_bytes;
+  result.groups = std::move(order->groups);
+  result.offsets = std::move(order->offsets);
+  return result;
+}
+
+}  // namespace gridfold::kernels::cpu

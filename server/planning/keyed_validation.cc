@@ -1,0 +1,152 @@
+#include "server/planning/keyed_validation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
+#include "server/planning/answer_size.h"
+#include "server/planning/array_validation.h"
+#include "server/planning/request_validation.h"
+#include "server/planning/validation_steps.h"
+#include "server/wire/proto_conversion.h"
+
+namespace gridfold::server {
+
+namespace {
+
+using kernels::InvalidField;
+
+// Takes the array at `field` into the plan; one that accompanies the keys has as many elements.
+class ArrayHolder {
+ public:
+  ArrayHolder(const PlanningContext& context, PlannedKeyedReduction& planned)
+      : context_(context), planned_(planned) {}
+
+  absl::Status Hold(const v1::ArraySource& source, absl::string_view field,
+                    kernels::ArrayDescription& description, kernels::InputSpan& place) {
+    absl::StatusOr<InputArray> array = ValidateArray(source, field, context_);
+    if (!array.ok()) return array.status();
+    if (array->is_sharded()) {
+      return InvalidField(array->field, "a sharded array has no groups by key");
+    }
+    const uint64_t element_count = array->description.element_count;
+    if (!key_count_) key_count_ = element_count;
+    if (element_count != *key_count_) {
+      return InvalidField(array->count_field(),
+                          absl::StrCat(element_count, " elements, where `keys` has ", *key_count_));
+    }
+    absl::Status status = RequireEngine(array->field, array->engine(), "request", planned_.engine);
+    if (!status.ok()) return status;
+    type_field_ = array->type_field();
+    description = kernels::ArrayDescription::Vector(array->description.element_type, element_count);
+    place = array->data;
+    if (array->resident) planned_.leases.push_back(array->resident->lease);
+    if (array->region != nullptr) planned_.regions.push_back(array->region);
+    return absl::OkStatus();
+  }
+
+  // Path of what says the type of the last array.
+  const std::string& type_field() const { return type_field_; }
+
+ private:
+  const PlanningContext& context_;
+  PlannedKeyedReduction& planned_;
+  std::optional<uint64_t> key_count_;
+  std::string type_field_;
+};
+
+absl::Status ConvertBins(const v1::KeyBins& request, kernels::KeyBinsSpec& bins) {
+  if (request.bins_size() > 2) {
+    return InvalidField("bins.bins", absl::StrCat(request.bins_size(),
+                                                  " entries, where 1 or 2 are"
+                                                  " needed"));
+  }
+  for (int i = 0; i < request.bins_size(); ++i) {
+    std::optional<kernels::BinSpec> spec = FromWire(request.bins(i));
+    if (!spec) return InvalidField(absl::StrCat("bins.bins[", i, "]"), "no layout is given");
+    bins.bins.push_back(*std::move(spec));
+  }
+  bins.two_dimensional = request.has_y_keys();
+  return Assign(FromWire(request.out_of_range_policy(), "bins.out_of_range_policy"),
+                bins.out_of_range_policy);
+}
+
+absl::Status ConvertGroups(const v1::ReduceByKeyRequest& request, kernels::KeyGroupsSpec& groups) {
+  switch (request.groups_case()) {
+    case v1::ReduceByKeyRequest::kRange:
+      groups = kernels::KeyRangeSpec{.first_key = request.range().first_key(),
+                                     .key_count = request.range().key_count(),
+                                     .first_unsigned_key = request.range().first_unsigned_key()};
+      return absl::OkStatus();
+    case v1::ReduceByKeyRequest::kFound:
+      groups = kernels::FoundKeysSpec{.key_count_max = request.found().key_count_max()};
+      return absl::OkStatus();
+    case v1::ReduceByKeyRequest::kBins:
+      return ConvertBins(request.bins(), groups.emplace<kernels::KeyBinsSpec>());
+    case v1::ReduceByKeyRequest::GROUPS_NOT_SET: break;
+  }
+  return InvalidField("groups", "none of range, found and bins is given");
+}
+
+absl::Status ConvertSpec(const v1::ReduceByKeyRequest& request, kernels::KeyedReductionSpec& spec) {
+  kernels::ReductionSpec& reduction = spec.reduction;
+  reduction.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
+  reduction.return_states = request.return_accumulator();
+  if (request.return_accumulator() && request.has_found()) {
+    return InvalidField("return_accumulator", "not with found keys: give a range of keys");
+  }
+  return FirstError(
+      ConvertStatistics(request.statistics(), reduction.statistics),
+      Assign(FromWire(request.nan_policy(), "nan_policy"), reduction.nan_policy),
+      Assign(FromWire(request.overflow_policy(), "overflow_policy"), reduction.overflow_policy),
+      ConvertGroups(request, spec.groups));
+}
+
+// The arrays' types and sizes into `planned`, and where they lie.
+absl::Status HoldArrays(const v1::ReduceByKeyRequest& request, const PlanningContext& context,
+                        PlannedKeyedReduction& planned) {
+  ArrayHolder holder(context, planned);
+  kernels::ArrayDescription& keys = planned.plan.keys;
+  absl::Status status = holder.Hold(request.keys(), "keys", keys, planned.input.keys);
+  if (status.ok() && request.bins().has_y_keys()) {
+    kernels::ArrayDescription y_keys;
+    status = holder.Hold(request.bins().y_keys(), "bins.y_keys", y_keys, planned.input.y_keys);
+    if (status.ok() && y_keys.element_type != keys.element_type) {
+      status = InvalidField(
+          holder.type_field(),
+          absl::StrCat(kernels::ElementTypeName(y_keys.element_type), ", where `keys` has ",
+                       kernels::ElementTypeName(keys.element_type)));
+    }
+  }
+  if (!status.ok()) return status;
+  return holder.Hold(request.values(), "values", planned.plan.reduction.array,
+                     planned.input.values);
+}
+
+}  // namespace
+
+absl::StatusOr<PlannedKeyedReduction> PlanRequest(const v1::ReduceByKeyRequest& request,
+                                                  const PlanningContext& context) {
+  PlannedKeyedReduction planned{
+      .plan = {}, .input = {}, .leases = {}, .regions = {}, .engine = {}, .arrays = context.arrays};
+  kernels::KeyedReductionSpec spec;
+  absl::Status status = HoldArrays(request, context, planned);
+  if (status.ok()) status = ConvertSpec(request, spec);
+  if (!status.ok()) return status;
+  absl::StatusOr<kernels::KeyedReductionPlan> plan =
+      kernels::OutlineKeyedReduction(planned.plan.keys, planned.plan.reduction.array,
+                                     std::move(spec), context.limits.group_count_max);
+  if (!plan.ok()) return plan.status();
+  BoundFoundKeys(context.limits, *plan);
+  if (status = CheckAnswerSize(*plan, context.limits); !status.ok()) return status;
+  if (request.first_index() > kernels::kNoIndex - plan->keys.element_count) {
+    return InvalidField("first_index", "the indices of the elements do not fit in 64 bits");
+  }
+  if (!planned.engine) planned.engine = context.arrays.EngineWithMostRoom();
+  planned.plan = *std::move(plan);
+  planned.first_index = request.first_index();
+  return planned;
+}
+
+}  // namespace gridfold::server
