@@ -46,9 +46,9 @@ class OperationTest(CommandLineTest):
             result = self.json("scan", path, "--axis", axis, "--rows", 0)["result"]
             self.assertEqual(result["shape"], list(array.shape))
             self.assertEqual(result["values"], array.cumsum(axis).ravel().tolist())
-        # Groups are named by their indices.
+#Groups are named by their indices.
         self.assertIn(b"2, 1  ", self.succeed("reduce", path, "--axis", "0,3", "--stat", "sum"))
-        # As a stream where rows are enough, and else not.
+#As a stream where rows are enough, and else not .
         self.assertEqual(self.reduce(path, "--axis", "1,2,3", "--stream", stat="sum")["sum"],
                          array.sum((1, 2, 3)).tolist())
         self.expect_failure(1, "--axis", "reduce", path, "--axis", "1", "--stream")
@@ -76,6 +76,83 @@ class OperationTest(CommandLineTest):
         self.assertAlmostEqual(self.reduce(path, "--ddof", 1, stat="variance")["variance"][0],
                                self.samples.var(ddof=1), places=12)
         self.assertEqual(self.reduce(path, stat="sum")["sum"], [math.fsum(self.samples)])
+
+    def test_degrees_of_freedom_that_are_no_whole_number(self):
+        path = self.save("samples.npy", self.samples)
+        for ddof in (1.5, -0.25, -3):
+            self.assertAlmostEqual(self.reduce(path, "--ddof", ddof, stat="std")
+                                   ["standard_deviation"][0], self.samples.std(ddof=ddof),
+                                   places=12)
+
+    def test_groups_without_values(self):
+        path = self.save("vector.npy", np.array([3, 1, 2], np.int32))
+        arguments = (path, "--segments", "0,0,2,3", "--ddof", 1)
+        self.expect_failure(1, "group 0 is empty", "reduce", *arguments, "--stat", "max")
+        self.assertEqual(self.reduce(*arguments, "--empty", "null", stat="max,var,sum,argmin"),
+                         {"max": [None, 3, 2], "variance": [None, 2.0, None], "sum": [0, 4, 2],
+                          "argmin": [None, 1, 0]})
+        self.assertEqual(self.reduce(*arguments, "--empty", "nan", stat="mean,var"),
+                         {"mean": ["NaN", 2.0, 2.0], "variance": ["NaN", 2.0, "NaN"]})
+        self.assertEqual(self.reduce(*arguments, "--empty", "-7", stat="max,mean"),
+                         {"max": [-7, 3, 2], "mean": [-7.0, 2.0, 2.0]})
+        self.expect_failure(1, "--empty: does not fit", "reduce", *arguments, "--stat", "max",
+                            "--empty", "0.5")
+        self.expect_failure(1, "--empty: not in streams", "reduce", *arguments, "--stat", "max",
+                            "--empty", "null", "--stream")
+        self.assertIn(b"null", self.succeed("reduce", *arguments, "--empty", "null", "--stat",
+                                            "max"))
+
+    def test_masks(self):
+        array = np.random.default_rng(9).integers(-99, 99, (3, 4, 5)).astype(np.int16)
+        path = self.save("array.npy", array)
+        masks = {"full": array % 3 != 0, "rows": array[0] % 2 == 0, "last": np.arange(5) > 1}
+        for name, mask in masks.items():
+            where = self.save(f"{name}.npy", mask)
+            for axes in ((0,), (1,), (2,), (0, 2), (0, 1, 2)):
+                with self.subTest((name, axes)):
+                    axis = ",".join(map(str, axes))
+                    statistics = self.reduce(path, "--axis", axis, "--where", where, "--empty",
+                                             "null", stat="sum,count,max")
+                    self.assertEqual(statistics["sum"], array.sum(axes, where=mask).ravel()
+                                     .tolist())
+                    counts = np.broadcast_to(mask, array.shape).sum(axes).ravel()
+                    self.assertEqual(statistics["count"], counts.tolist())
+                    largest = array.max(axes, where=mask, initial=-1000).ravel().tolist()
+                    self.assertEqual(statistics["max"], [value if count else None for value, count
+                                                         in zip(largest, counts.tolist())])
+            values = self.json("scan", path, "--axis", 2, "--where", where, "--rows", 0)["result"]
+            self.assertEqual(values["values"],
+                             np.where(mask, array, 0).cumsum(2).ravel().tolist())
+        full = self.folder / "full.npy"
+        counts = self.json("histogram", path, "--bins", 10, "--where", full)
+        self.assertEqual(sum(counts["channels"][0]["counts"]), int(masks["full"].sum()))
+        self.succeed("array", "put", "mask", full)
+        self.assertEqual(self.reduce(path, "--where-array", "mask", stat="sum")["sum"],
+                         [array.sum(where=masks["full"])])
+        self.assertEqual(self.reduce(path, "--initial", 50, "--axis", "0", stat="max")["max"],
+                         array.max(0, initial=50).ravel().tolist())
+        self.expect_failure(1, "--where: ", "reduce", path, "--where",
+                            self.save("wrong.npy", np.ones((2, 5), bool)))
+        self.expect_failure(4, "--where: ", "reduce", path, "--where", path)
+        self.expect_failure(1, "--initial: ", "reduce", path, "--stat", "sum", "--initial", 1e6)
+        self.expect_failure(1, "where: not in streams", "reduce", path, "--where", full,
+                            "--stream")
+
+    def test_truth_values(self):
+        truths = self.samples > 0
+        path = self.save("truths.npy", truths)
+        self.assertEqual(self.json("reduce", path)["input"]["element_type"], "bool")
+        statistics = self.reduce(path, stat="sum,mean,min,max,any")
+        self.assertEqual(statistics, {"sum": [truths.sum()], "mean": [truths.mean()],
+                                      "min": [False], "max": [True], "any": [True]})
+        self.assertEqual(self.reduce(path, "--stream", stat="sum,max"),
+                         {"sum": [truths.sum()], "max": [True]})
+        output = self.folder / "seen.npy"
+        self.succeed("scan", path, "--op", "max", "--output", output)
+        np.testing.assert_array_equal(np.load(output), np.maximum.accumulate(truths))
+        raw = self.folder / "raw.bin"
+        raw.write_bytes(b"\x00\x01\x02")
+        self.expect_failure(1, "neither 0 nor 1", "reduce", raw, "--type", "bool")
 
     def test_special_values(self):
         path = self.save("special.npy", np.array([1, np.nan, np.inf]))

@@ -5,7 +5,7 @@ from cli_case import CommandLineTest, DELAY
 
 class OptionTest(CommandLineTest):
     def test_numbers_do_not_wrap_around(self):
-        options = [("reduce", "--rows"), ("reduce", "--ddof"), ("reduce", "--first-index"),
+        options = [("reduce", "--rows"), ("reduce", "--first-index"),
                    ("scan", "--rows"), ("histogram", "--rows"),
                    ("histogram", "--bins"), ("histogram", "--channels"), ("merge", "--rows")]
         bad = ["-1", "-18446744073709551613", "18446744073709551616", "+1", " 1", "1 ", "1.0",
@@ -27,6 +27,10 @@ class OptionTest(CommandLineTest):
                             "18446744073709551616")
         self.expect_failure(2, "--device", "array", "put", "a", DELAY, "--device", "4294967296")
         self.expect_failure(2, "--first", "array", "write", "a", DELAY, "--first", "-1")
+        for value in ("nan", "inf", "0x10", "true", "two", ""):
+            self.expect_failure(2, "--ddof", "reduce", DELAY, "--ddof", value)
+        for value in ("none", "1 2", ""):
+            self.expect_failure(2, "--empty", "reduce", DELAY, "--empty", value)
         for value in ("-1", "nan", "", "3x"):
             self.expect_failure(2, "--timeout", "reduce", DELAY, "--timeout", value)
 

@@ -26,6 +26,7 @@ enum class ElementType {
   kBfloat16 = 10,
   kFloat32 = 11,
   kFloat64 = 12,
+  kBool = 13,  // A byte that is 0 or 1; ArrayView(ElementType::kBool, data, count) views such.
 };
 
 // IEEE 754 binary16, as its bits.

@@ -71,6 +71,9 @@ struct HistogramOptions {
   std::optional<ArrayInput> y_array = std::nullopt;
   // The weight of each sample, of any element type. The result is then sums of weights.
   std::optional<ArrayInput> weights = std::nullopt;
+  // Which samples count: an array of bool of as many elements. Refused in streams, with several
+  // channels and of sharded arrays.
+  std::optional<ArrayInput> where = std::nullopt;
   OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
   HistogramFormat format = HistogramFormat::kDense;
   // Quantiles to estimate from the counts, each in [0, 1]. Not with weights, in two dimensions, or

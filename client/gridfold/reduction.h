@@ -3,10 +3,13 @@
 #define GRIDFOLD_CLIENT_GRIDFOLD_REDUCTION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "gridfold/array_input.h"
+#include "gridfold/empty_group.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
 #include "gridfold/statistic.h"
@@ -22,7 +25,19 @@ struct ReductionOptions {
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;  // Of sums and products.
   // Variance, standard deviation and standard error divide by the count minus this: 1 for a sample.
-  uint32_t delta_degrees_of_freedom = 0;
+  // Any finite number; where it is no whole number from 0 to 2^32 - 1 the values are within two
+  // units in the last place, and not rounded once.
+  double delta_degrees_of_freedom = 0;
+  // Groups that are too small for a statistic. Other than an error only where the array is reduced
+  // as a whole: not in streams, with return_accumulator, or sharded.
+  EmptyGroup empty_group = {};
+  // Which elements count: an array of bool of the array's shape, or of its last dimensions alone.
+  // argmin and argmax are places among all elements. Refused in streams, with return_accumulator
+  // and of sharded arrays.
+  std::optional<ArrayInput> where = std::nullopt;
+  // An element that each group has besides: with sum, product, min, max, all and any only. A value
+  // of the array's type. Refused as `where` is.
+  std::optional<Scalar> initial = std::nullopt;
   // Whether the result comes with its accumulator, for Client::MergeAccumulators. The array is then
   // a part of a whole, and statistics for which some group is too small are left out. Not for
   // products of floating-point elements.
@@ -39,6 +54,9 @@ struct ReductionResult {
   struct Entry {
     Statistic statistic;
     StatisticValues values;  // `group_count` of them.
+    // Whether each group has a value, with EmptyGroupPolicy::kNull where one has none; the values
+    // of those are 0. Empty: all have.
+    std::vector<bool> has_value = {};
   };
 
   // One for each requested statistic that has values, in that order.

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "gridfold/array_input.h"
 #include "gridfold/element_type.h"
 #include "gridfold/element_view.h"
 #include "gridfold/execution_statistics.h"
@@ -58,6 +59,10 @@ struct ScanOptions {
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
   // Sums of floating-point elements only: each result is the exact sum, rounded once. Slower.
   bool exact = false;
+  // Which elements count: an array of bool of the array's shape, or of its last dimensions alone.
+  // The others stand for the operation's identity or, where NaN is ignored, for NaN. Refused in
+  // streams and of sharded arrays.
+  std::optional<ArrayInput> where = std::nullopt;
   ScanDestination destination = InlineDestination{};
 };
 

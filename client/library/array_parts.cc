@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "client/library/reduction_conversion.h"
+
 namespace gridfold::client {
 namespace {
 
@@ -115,9 +117,10 @@ uint64_t BinCount(const HistogramOptions& options) {
 }
 
 bool CanSplit(const ArrayView& array, const HistogramOptions& options) {
-  return !HasRangeToFind(options) && BinCount(options) <= kMergedBinsMax &&
-         array.element_count() > 0 && options.channel_count > 0 &&
-         array.element_count() % options.channel_count == 0 && HaveEqualCounts(array, options);
+  return !HasTruths(array, options) && !options.where && !HasRangeToFind(options) &&
+         BinCount(options) <= kMergedBinsMax && array.element_count() > 0 &&
+         options.channel_count > 0 && array.element_count() % options.channel_count == 0 &&
+         HaveEqualCounts(array, options);
 }
 
 }  // namespace
@@ -159,6 +162,12 @@ bool HasProductOfFloats(ElementType type, const ReductionOptions& options) {
                                Statistic::kProduct) != options.statistics.end();
 }
 
+bool HasTruths(const ArrayView& array, const HistogramOptions& options) {
+  if (array.element_type() == ElementType::kBool) return true;
+  const ArrayView* const weights = ViewOf(options.weights);
+  return weights != nullptr && weights->element_type() == ElementType::kBool;
+}
+
 bool HaveEqualCounts(const ArrayView& array, const HistogramOptions& options) {
   if (!HasShapeOfElements(array)) return false;
   for (const auto* const other : {&options.y_array, &options.weights}) {
@@ -176,7 +185,8 @@ ReductionParts SplitReduction(const ArrayView& array, const ReductionOptions& op
                               uint64_t part_bytes) {
   ReductionParts result;
   if (!HasShapeOfElements(array) || array.element_count() == 0 || !IsFlatOrMatrix(array, options) ||
-      HasProductOfFloats(array.element_type(), options)) {
+      HasProductOfFloats(array.element_type(), options) || NeedsWholeArray(options) ||
+      array.element_type() == ElementType::kBool) {
     return result;
   }
   if (const auto* const axis = std::get_if<Axis>(&options.grouping)) {

@@ -67,6 +67,9 @@ bool HasProductOfFloats(ElementType type, const ReductionOptions& options);
 // The array where it is one of the caller's memory; else nullptr.
 const ArrayView* ViewOf(const std::optional<ArrayInput>& input);
 
+// Whether samples or weights are bool, which a server takes of whole arrays only.
+bool HasTruths(const ArrayView& array, const HistogramOptions& options);
+
 // Whether the arrays beside the samples, where there are any, are the caller's too, and have as
 // many elements.
 bool HaveEqualCounts(const ArrayView& array, const HistogramOptions& options);

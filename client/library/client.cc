@@ -82,6 +82,7 @@ absl::StatusOr<std::unique_ptr<ReductionStream>> Client::OpenReductionStream(
     const StreamedArray& array, const ReductionOptions& options, const CallOptions& call_options) {
   const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
   if (!message_bytes.ok()) return message_bytes.status();
+  if (options.where) return absl::InvalidArgumentError("where: not in streams");
   v1::ReduceArrayRequest header = ToProto(options);
   *header.mutable_array() = ToProto(array);
   return absl::WrapUnique(new ReductionStream(std::make_unique<MessageSender>(
@@ -94,6 +95,7 @@ absl::StatusOr<std::unique_ptr<HistogramStream>> Client::OpenHistogramStream(
     const CallOptions& call_options) {
   const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
   if (!message_bytes.ok()) return message_bytes.status();
+  if (options.where) return absl::InvalidArgumentError("where: not in streams");
   v1::ComputeHistogramRequest header = ToProto(options);
   *header.mutable_array() = ToProto(StreamedArray{sample_type});
   HistogramOptions asked = options;
@@ -119,6 +121,7 @@ absl::StatusOr<std::unique_ptr<ScanStream>> Client::OpenScanStream(
     ElementType element_type, const ScanOptions& options, const CallOptions& call_options) {
   const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
   if (!message_bytes.ok()) return message_bytes.status();
+  if (options.where) return absl::InvalidArgumentError("where: not in streams");
   v1::ScanArrayRequest header = ToProto(options);
   *header.mutable_array() = ToProto(StreamedArray{element_type});
   return absl::WrapUnique(new ScanStream(std::make_unique<MessageSender>(

@@ -12,7 +12,7 @@ struct TypeProperties {
   size_t size_bytes;
 };
 
-constexpr std::array<TypeProperties, 12> kTypes = {{
+constexpr std::array<TypeProperties, 13> kTypes = {{
     {ElementType::kInt8, "int8", 1},
     {ElementType::kInt16, "int16", 2},
     {ElementType::kInt32, "int32", 4},
@@ -25,6 +25,7 @@ constexpr std::array<TypeProperties, 12> kTypes = {{
     {ElementType::kBfloat16, "bfloat16", 2},
     {ElementType::kFloat32, "float32", 4},
     {ElementType::kFloat64, "float64", 8},
+    {ElementType::kBool, "bool", 1},
 }};
 
 const TypeProperties* Find(ElementType type) {

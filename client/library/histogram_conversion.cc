@@ -102,6 +102,9 @@ WireMessage ToWire(const ArrayInput& array, const HistogramOptions& options) {
   if (options.weights) {
     message.AppendArray(v1::ComputeHistogramRequest::kWeightsFieldNumber, *options.weights);
   }
+  if (options.where) {
+    message.AppendArray(v1::ComputeHistogramRequest::kWhereFieldNumber, *options.where);
+  }
   message.AppendFields(ToProto(options));
   return message;
 }

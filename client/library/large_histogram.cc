@@ -17,7 +17,7 @@ struct HistogramOperation {
 
   static uint64_t SizeBytes(const ArrayView& array, const Options& options) {
     uint64_t size_bytes = array.bytes().size();
-    for (const auto* const other : {&options.y_array, &options.weights}) {
+    for (const auto* const other : {&options.y_array, &options.weights, &options.where}) {
       if (const ArrayView* const view = ViewOf(*other)) size_bytes += view->bytes().size();
     }
     return size_bytes;
@@ -34,8 +34,9 @@ struct HistogramOperation {
   // A stream has gone by before the range of its samples is known.
   static bool CanStream(const ArrayView& array, const Options& options,
                         const ServerLimits& /*limits*/, const ClientOptions& /*client_options*/) {
-    return !HasRangeToFind(options) && HaveEqualCounts(array, options) &&
-           options.channel_count > 0 && array.element_count() % options.channel_count == 0;
+    return !HasTruths(array, options) && !options.where && !HasRangeToFind(options) &&
+           HaveEqualCounts(array, options) && options.channel_count > 0 &&
+           array.element_count() % options.channel_count == 0;
   }
 
   static Parts Split(const ArrayView& array, const Options& options, uint64_t part_bytes) {
@@ -77,7 +78,7 @@ struct HistogramOperation {
     absl::StatusOr<ArrayInput> samples = move(array);
     if (!samples.ok()) return samples.status();
     std::pair<ArrayInput, Options> moved(*std::move(samples), options);
-    for (auto* const other : {&moved.second.y_array, &moved.second.weights}) {
+    for (auto* const other : {&moved.second.y_array, &moved.second.weights, &moved.second.where}) {
       const ArrayView* const view = ViewOf(*other);
       if (view == nullptr) continue;
       absl::StatusOr<ArrayInput> input = move(*view);
@@ -118,7 +119,7 @@ absl::StatusOr<HistogramResult> ArrayCalls::ComputeHistogram(const ArrayView& ar
                             wanted == ArrayTransport::kRegion ||
                             (wanted == ArrayTransport::kAuto &&
                              HistogramOperation::SizeBytes(array, options) >= kStreamsBytesMin);
-  if (!HasRangeToFind(options) || options.return_accumulator || !can_be_parts) {
+  if (!HasRangeToFind(options) || options.return_accumulator || options.where || !can_be_parts) {
     return count(options);
   }
   // The samples go twice, in parts: once for their range, once to be counted in it.

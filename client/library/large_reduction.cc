@@ -14,8 +14,9 @@ struct ReductionOperation {
   using Options = ReductionOptions;
   using Parts = ReductionParts;
 
-  static uint64_t SizeBytes(const ArrayView& array, const Options& /*options*/) {
-    return array.bytes().size();
+  static uint64_t SizeBytes(const ArrayView& array, const Options& options) {
+    const ArrayView* const mask = ViewOf(options.where);
+    return array.bytes().size() + (mask != nullptr ? mask->bytes().size() : 0);
   }
 
   static uint64_t OtherBytes(const Options& options) { return BytesOf(options.grouping); }
@@ -23,7 +24,7 @@ struct ReductionOperation {
   static bool CanStream(const ArrayView& array, const Options& options, const ServerLimits& limits,
                         const ClientOptions& client_options) {
     return HasShapeOfElements(array) && IsFlatOrMatrix(array, options) &&
-           !HasProductOfFloats(array.element_type(), options) &&
+           !NeedsWholeArray(options) && !HasProductOfFloats(array.element_type(), options) &&
            (!std::holds_alternative<Segments>(options.grouping) ||
             TakesAnyStream(limits, client_options));
   }
@@ -59,7 +60,13 @@ struct ReductionOperation {
                                                               const Options& options, Move move) {
     absl::StatusOr<ArrayInput> moved = move(array);
     if (!moved.ok()) return moved.status();
-    return std::pair(*std::move(moved), options);
+    std::pair<ArrayInput, Options> request(*std::move(moved), options);
+    if (const ArrayView* const mask = ViewOf(options.where)) {
+      absl::StatusOr<ArrayInput> moved_mask = move(*mask);
+      if (!moved_mask.ok()) return moved_mask.status();
+      request.second.where = *std::move(moved_mask);
+    }
+    return request;
   }
 
   // Accumulators do not know the shape of their groups, which have one axis here.

@@ -42,7 +42,8 @@ ElementType ResultType(ElementType type, const ScanOptions& options) {
     case ElementType::kUint8:
     case ElementType::kUint16:
     case ElementType::kUint32:
-    case ElementType::kUint64: return ElementType::kUint64;
+    case ElementType::kUint64:
+    case ElementType::kBool: return ElementType::kUint64;
     case ElementType::kFloat16:
     case ElementType::kBfloat16:
     case ElementType::kFloat32:
@@ -61,12 +62,14 @@ uint64_t ResultBytes(const ArrayView& array, const ScanOptions& options) {
 RouteQuestion QuestionOf(const ArrayView& array, const ScanOptions& options,
                          const ServerLimits& limits, const Transport& transport) {
   const ClientOptions& client_options = transport.options();
-  const uint64_t size_bytes = array.bytes().size();
+  const ArrayView* const mask = ViewOf(options.where);
+  const uint64_t size_bytes = array.bytes().size() + (mask != nullptr ? mask->bytes().size() : 0);
   const uint64_t answer_bytes = IsInline(options) ? ResultBytes(array, options) : 0;
   return {.size_bytes = size_bytes,
           .fits_message = FitsMessage(size_bytes + BytesOf(options.grouping), answer_bytes, limits,
                                       client_options),
-          .can_stream = HasShapeOfElements(array) && array.shape().empty() && IsInline(options) &&
+          .can_stream = !options.where && array.element_type() != ElementType::kBool &&
+                        HasShapeOfElements(array) && array.shape().empty() && IsInline(options) &&
                         std::holds_alternative<WholeArray>(options.grouping) &&
                         options.direction == ScanDirection::kForward &&
                         TakesAnyStream(limits, client_options),
@@ -204,9 +207,15 @@ absl::StatusOr<ScanResult> ArrayCalls::ScanByResident(const ArrayView& array,
   ResidentUpload upload(*this, budget, progress);
   const absl::StatusOr<ArrayInput> input = upload.Send(array);
   if (!input.ok()) return input.status();
-  if (!IsInline(options)) return ScanOnce(transport_, *input, options, budget.Rest());
+  ScanOptions moved = options;
+  if (const ArrayView* const mask = ViewOf(options.where)) {
+    absl::StatusOr<ArrayInput> moved_mask = upload.Send(*mask);
+    if (!moved_mask.ok()) return moved_mask.status();
+    moved.where = *std::move(moved_mask);
+  }
+  if (!IsInline(options)) return ScanOnce(transport_, *input, moved, budget.Rest());
   room.join();
-  return ScanAndRead(*this, *input, options, budget, std::move(data));
+  return ScanAndRead(*this, *input, moved, budget, std::move(data));
 }
 
 absl::StatusOr<ScanResult> ArrayCalls::ScanBy(ArrayTransport way, const ArrayView& array,

@@ -1,12 +1,19 @@
 #include "client/library/reduction_conversion.h"
 
+#include <cmath>
 #include <cstddef>
+#include <limits>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/library/shared_conversion.h"
 
 namespace gridfold::client {
+
+static_assert(static_cast<int>(EmptyGroupPolicy::kValue) == v1::EMPTY_GROUP_POLICY_VALUE);
 
 absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list) {
   switch (list.kind_case()) {
@@ -21,11 +28,60 @@ absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list) {
 
 namespace {
 
+v1::Scalar ToScalar(const Scalar& scalar) {
+  v1::Scalar proto;
+  if (const auto* const x = std::get_if<int64_t>(&scalar)) proto.set_int64_value(*x);
+  if (const auto* const x = std::get_if<uint64_t>(&scalar)) proto.set_uint64_value(*x);
+  if (const auto* const x = std::get_if<double>(&scalar)) proto.set_double_value(*x);
+  if (const auto* const x = std::get_if<bool>(&scalar)) proto.set_bool_value(*x);
+  return proto;
+}
+
+void SetDegreesOfFreedom(double ddof, v1::ReduceArrayRequest& request) {
+  if (HasWholeDegreesOfFreedom(ddof)) {
+    request.set_delta_degrees_of_freedom(static_cast<uint32_t>(ddof));
+  } else {
+    request.set_fractional_degrees_of_freedom(ddof);
+  }
+}
+
+void SetEmptyGroup(const EmptyGroup& rule, v1::ReduceArrayRequest& request) {
+  if (rule.policy == EmptyGroupPolicy::kError) return;
+  request.mutable_empty_group()->set_policy(static_cast<v1::EmptyGroupPolicy>(rule.policy));
+  if (rule.policy == EmptyGroupPolicy::kValue) {
+    *request.mutable_empty_group()->mutable_value() = ToScalar(rule.value);
+  }
+}
+
+// The bits of a validity bitmap, one for each group.
+absl::StatusOr<std::vector<bool>> ToHasValue(const std::string& validity, uint64_t group_count) {
+  std::vector<bool> has_value;
+  if (validity.empty()) return has_value;
+  if (validity.size() != (group_count + 7) / 8) {
+    return absl::InternalError(absl::StrCat("the server's answer says of ", validity.size(),
+                                            " bytes of groups which have values, for ", group_count,
+                                            " groups"));
+  }
+  has_value.resize(group_count);
+  for (uint64_t i = 0; i < group_count; ++i) has_value[i] = (validity[i / 8] >> i % 8 & 1) != 0;
+  return has_value;
+}
+
 size_t Size(const StatisticValues& values) {
   return std::visit([](const auto& list) { return list.size(); }, values);
 }
 
 }  // namespace
+
+bool HasWholeDegreesOfFreedom(double ddof) {
+  return ddof >= 0 && ddof <= std::numeric_limits<uint32_t>::max() && ddof == std::floor(ddof);
+}
+
+bool NeedsWholeArray(const ReductionOptions& options) {
+  return options.where || options.initial ||
+         options.empty_group.policy != EmptyGroupPolicy::kError ||
+         !HasWholeDegreesOfFreedom(options.delta_degrees_of_freedom);
+}
 
 v1::ReduceArrayRequest ToProto(const ReductionOptions& options) {
   v1::ReduceArrayRequest request;
@@ -35,7 +91,9 @@ v1::ReduceArrayRequest ToProto(const ReductionOptions& options) {
   *request.mutable_grouping() = ToProto(options.grouping);
   request.set_nan_policy(static_cast<v1::NanPolicy>(options.nan_policy));
   request.set_overflow_policy(static_cast<v1::OverflowPolicy>(options.overflow_policy));
-  request.set_delta_degrees_of_freedom(options.delta_degrees_of_freedom);
+  SetDegreesOfFreedom(options.delta_degrees_of_freedom, request);
+  SetEmptyGroup(options.empty_group, request);
+  if (options.initial) *request.mutable_initial() = ToScalar(*options.initial);
   request.set_return_accumulator(options.return_accumulator);
   request.set_first_index(options.first_index);
   request.set_keep_dimensions(options.keep_dimensions);
@@ -45,6 +103,9 @@ v1::ReduceArrayRequest ToProto(const ReductionOptions& options) {
 WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options) {
   WireMessage message;
   message.AppendArray(v1::ReduceArrayRequest::kArrayFieldNumber, array);
+  if (options.where) {
+    message.AppendArray(v1::ReduceArrayRequest::kWhereFieldNumber, *options.where);
+  }
   message.AppendFields(ToProto(options));
   return message;
 }
@@ -61,7 +122,10 @@ absl::StatusOr<std::vector<ReductionResult::Entry>> ToEntries(
       return absl::InternalError(absl::StrCat("the server's answer holds ", Size(*values),
                                               " values for ", group_count, " groups"));
     }
-    entries.push_back({static_cast<Statistic>(entry.statistic()), *std::move(values)});
+    absl::StatusOr<std::vector<bool>> has_value = ToHasValue(entry.validity(), group_count);
+    if (!has_value.ok()) return has_value.status();
+    entries.push_back(
+        {static_cast<Statistic>(entry.statistic()), *std::move(values), *std::move(has_value)});
   }
   return entries;
 }

@@ -17,6 +17,13 @@ namespace gridfold::client {
 // All but the arrays.
 v1::ReduceArrayRequest ToProto(const ReductionOptions& options);
 
+// Whether degrees of freedom are a number that the wire has a whole number for.
+bool HasWholeDegreesOfFreedom(double ddof);
+
+// Whether an option is one that a server takes of a whole array only: neither of parts nor in a
+// stream.
+bool NeedsWholeArray(const ReductionOptions& options);
+
 WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options);
 
 // INTERNAL where the list has no kind.

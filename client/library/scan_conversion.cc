@@ -12,7 +12,7 @@
 namespace gridfold::client {
 namespace {
 
-static_assert(static_cast<int>(ElementType::kFloat64) == v1::ELEMENT_TYPE_FLOAT64);
+static_assert(static_cast<int>(ElementType::kBool) == v1::ELEMENT_TYPE_BOOL);
 static_assert(static_cast<int>(ScanOperation::kMax) == v1::SCAN_OPERATION_MAX);
 static_assert(static_cast<int>(ScanMode::kExclusive) == v1::SCAN_MODE_EXCLUSIVE);
 static_assert(static_cast<int>(ScanDirection::kReverse) == v1::SCAN_DIRECTION_REVERSE);
@@ -60,6 +60,9 @@ v1::ScanArrayRequest ToProto(const ScanOptions& options) {
 WireMessage ToWire(const ArrayInput& array, const ScanOptions& options) {
   WireMessage message;
   message.AppendArray(v1::ScanArrayRequest::kArrayFieldNumber, array);
+  if (options.where) {
+    message.AppendArray(v1::ScanArrayRequest::kWhereFieldNumber, *options.where);
+  }
   message.AppendFields(ToProto(options));
   return message;
 }

@@ -43,8 +43,7 @@ AxesPlan Columns(ElementType type, uint64_t rows, uint64_t columns) {
   return {ArrayDescription::Matrix(type, rows, columns), GroupingKind::kAxis0, std::nullopt};
 }
 
-AxesPlan Rearranged(ElementType type, const std::vector<Span>& pattern) {
-  const bool reduced_first = !pattern.back().is_reduced;
+AxesPlan Rearranged(ElementType type, const std::vector<Span>& pattern, bool reduced_first) {
   Shape shape;
   std::vector<int> order;
   uint64_t sizes[2] = {1, 1};  // Of the kept dimensions, and of the reduced ones.
@@ -84,8 +83,14 @@ AxesPlan PlanAxes(const ShapedArray& array, AxisSet axes) {
     case 2:
       return pattern[0].is_reduced ? Columns(type, pattern[0].extent, pattern[1].extent)
                                    : Rows(type, pattern[0].extent, pattern[1].extent);
-    default: return Rearranged(type, pattern);
+    default: return Rearranged(type, pattern, !pattern.back().is_reduced);
   }
+}
+
+AxesPlan PlanAxesAsRows(const ShapedArray& array, AxisSet axes) {
+  AxesPlan plan = PlanAxes(array, axes);
+  if (plan.grouping != GroupingKind::kAxis0) return plan;
+  return Rearranged(array.element_type, PatternOf(array.shape, axes), false);
 }
 
 Shape ReducedShape(const Shape& shape, AxisSet axes, bool keep_dimensions) {

@@ -17,6 +17,22 @@ absl::StatusOr<KeyedReductionResult> Lane::RunKeyedReduction(const KeyedReductio
   return absl::UnimplementedError("the engine has no groups by key");
 }
 
+absl::StatusOr<std::vector<uint64_t>> Lane::Select(const SelectionPlan&, InputSpan, ResidentSpan,
+                                                   MutableResidentSpan, MutableResidentSpan,
+                                                   std::stop_token, RunStatistics&) {
+  return absl::UnimplementedError("the engine has no selections");
+}
+
+absl::Status Lane::FindSelected(ResidentSpan, ResidentSpan, std::span<uint64_t>, std::stop_token,
+                                RunStatistics&) {
+  return absl::UnimplementedError("the engine has no selections");
+}
+
+absl::Status Lane::Replace(uint64_t, const ElementBytes&, InputSpan, ResidentSpan,
+                           MutableResidentSpan, std::stop_token, RunStatistics&) {
+  return absl::UnimplementedError("the engine has no selections");
+}
+
 void Lane::CarryOver(const ScanPlan&, const ScanTotals&, ScanCarry&) {}
 
 absl::StatusOr<std::unique_ptr<ExternalMemory>> Engine::RegisterHostMemory(MutableHostSpan) {

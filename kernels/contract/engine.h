@@ -23,6 +23,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/resident_memory.h"
 #include "kernels/contract/scan.h"
+#include "kernels/contract/selection.h"
 
 namespace gridfold::kernels {
 
@@ -174,6 +176,28 @@ class Lane {
   virtual absl::Status Rearrange(const Rearrangement& order, uint64_t element_bytes, InputSpan from,
                                  OutputSpan to, std::stop_token stop,
                                  RunStatistics& statistics) = 0;
+
+  // Copies the elements that the mask selects to `selected`, and returns where there each group's
+  // begin, and where the last one ends. The mask holds a byte, 0 or 1, for each element, or none:
+  // then all are selected. `scratch` and `selected` hold as many bytes as the plan says; `scratch`
+  // is for FindSelected. Their contents are unspecified on error. Errors: UNIMPLEMENTED where the
+  // engine has no selections.
+  virtual absl::StatusOr<std::vector<uint64_t>> Select(
+      const SelectionPlan& plan, InputSpan input, ResidentSpan mask, MutableResidentSpan scratch,
+      MutableResidentSpan selected, std::stop_token stop, RunStatistics& statistics);
+
+  // Makes of every place the index of the element that the mask selects and before which it
+  // selects so many. `scratch` is as Select left it, with this mask, which selects more elements
+  // than each place. Errors as of Select.
+  virtual absl::Status FindSelected(ResidentSpan mask, ResidentSpan scratch,
+                                    std::span<uint64_t> places, std::stop_token stop,
+                                    RunStatistics& statistics);
+
+  // Copies elements of so many bytes, one for each byte of the mask, to `output`, with
+  // `replacement` in the place of those that it does not select. Errors as of Select.
+  virtual absl::Status Replace(uint64_t element_bytes, const ElementBytes& replacement,
+                               InputSpan input, ResidentSpan mask, MutableResidentSpan output,
+                               std::stop_token stop, RunStatistics& statistics);
 
   // Copies all bytes of `from` to `to`, which holds as many and none of the same; at least one of
   // them is resident. On error some of them may have been copied. Errors: CANCELLED, INTERNAL.

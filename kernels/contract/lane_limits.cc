@@ -118,6 +118,35 @@ absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangem
                      CheckLimit("output bytes", HostBytes(to), options.output_bytes_max)});
 }
 
+absl::Status CheckSelectionFits(const LaneOptions& options, const SelectionPlan& plan,
+                                const InputSpan& input, const ResidentSpan& mask,
+                                const MutableResidentSpan& scratch,
+                                const MutableResidentSpan& selected) {
+  const uint64_t group_count = plan.grouping.group_count;
+  return FirstError(
+      {CheckSize("input", SizeBytes(input), plan.element_count * plan.element_bytes),
+       CheckSize("mask", mask.size_bytes, mask.data == nullptr ? 0 : plan.element_count),
+       CheckSize("scratch", scratch.size_bytes, plan.scratch_bytes()),
+       CheckSize("selection", selected.size_bytes, plan.selected_bytes_max()),
+       CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
+       CheckPlacesFit(options, group_count)});
+}
+
+absl::Status CheckPlacesFit(const LaneOptions& options, uint64_t place_count) {
+  return FirstError(
+      {CheckLimit("groups", place_count, options.group_count_max),
+       CheckLimit("output bytes", place_count * sizeof(uint64_t), options.output_bytes_max)});
+}
+
+absl::Status CheckReplacementFits(const LaneOptions& options, uint64_t element_bytes,
+                                  const InputSpan& input, const ResidentSpan& mask,
+                                  const MutableResidentSpan& output) {
+  const uint64_t size_bytes = mask.size_bytes * element_bytes;
+  return FirstError({CheckSize("input", SizeBytes(input), size_bytes),
+                     CheckSize("output", output.size_bytes, size_bytes),
+                     CheckLimit("input bytes", HostBytes(input), options.input_bytes_max)});
+}
+
 absl::Status CheckCopy(const InputSpan& from, const OutputSpan& to) {
   if (SizeBytes(from) == SizeBytes(to)) return absl::OkStatus();
   return absl::InternalError(

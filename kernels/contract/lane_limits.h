@@ -31,6 +31,16 @@ absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangem
                                     uint64_t element_bytes, const InputSpan& from,
                                     const OutputSpan& to);
 
+absl::Status CheckSelectionFits(const LaneOptions& options, const SelectionPlan& plan,
+                                const InputSpan& input, const ResidentSpan& mask,
+                                const MutableResidentSpan& scratch,
+                                const MutableResidentSpan& selected);
+// Of FindSelected.
+absl::Status CheckPlacesFit(const LaneOptions& options, uint64_t place_count);
+absl::Status CheckReplacementFits(const LaneOptions& options, uint64_t element_bytes,
+                                  const InputSpan& input, const ResidentSpan& mask,
+                                  const MutableResidentSpan& output);
+
 absl::Status CheckCopy(const InputSpan& from, const OutputSpan& to);
 
 }  // namespace gridfold::kernels

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/contract/reduction_checks.h"
 #include "kernels/contract/segments.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 #include "kernels/types/statistic_set.h"
@@ -75,12 +76,8 @@ absl::Status ValidateStatistics(const std::vector<Statistic>& statistics, Elemen
   return absl::OkStatus();
 }
 
-struct SmallestGroup {
-  uint64_t group = 0;
-  uint64_t size = 0;
-};
+}  // namespace
 
-// The first of the smallest groups; none where there are no groups.
 std::optional<SmallestGroup> FindSmallestGroup(const Grouping& grouping) {
   if (grouping.group_count == 0) return std::nullopt;
   if (grouping.kind != GroupingKind::kSegments) return SmallestGroup{0, grouping.group_size};
@@ -91,8 +88,6 @@ std::optional<SmallestGroup> FindSmallestGroup(const Grouping& grouping) {
   }
   return smallest;
 }
-
-}  // namespace
 
 uint32_t PartsOf(const ReductionPlan& plan) {
   uint32_t parts = 0;
@@ -170,7 +165,8 @@ absl::StatusOr<Grouping> PlanGrouping(const ArrayDescription& array, GroupingSpe
   return SegmentsAt(std::move(spec.offsets));
 }
 
-absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec) {
+absl::StatusOr<ReductionPlan> PlanGroupsOfAnySize(const ArrayDescription& array,
+                                                  ReductionSpec spec) {
   if (absl::Status status =
           ValidateStatistics(spec.statistics, array.element_type, spec.return_states);
       !status.ok()) {
@@ -178,15 +174,19 @@ absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, Reduc
   }
   absl::StatusOr<Grouping> grouping = PlanGrouping(array, std::move(spec.grouping));
   if (!grouping.ok()) return grouping.status();
-  ReductionPlan plan{.array = array,
-                     .statistics = std::move(spec.statistics),
-                     .grouping = *std::move(grouping),
-                     .nan_policy = spec.nan_policy,
-                     .overflow_policy = spec.overflow_policy,
-                     .delta_degrees_of_freedom = spec.delta_degrees_of_freedom,
-                     .return_states = spec.return_states};
-  if (plan.return_states) return plan;
-  if (absl::Status status = CheckGroupSizes(plan); !status.ok()) return status;
+  return ReductionPlan{.array = array,
+                       .statistics = std::move(spec.statistics),
+                       .grouping = *std::move(grouping),
+                       .nan_policy = spec.nan_policy,
+                       .overflow_policy = spec.overflow_policy,
+                       .delta_degrees_of_freedom = spec.delta_degrees_of_freedom,
+                       .return_states = spec.return_states};
+}
+
+absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec) {
+  absl::StatusOr<ReductionPlan> plan = PlanGroupsOfAnySize(array, std::move(spec));
+  if (!plan.ok() || plan->return_states) return plan;
+  if (absl::Status status = CheckGroupSizes(*plan); !status.ok()) return status;
   return plan;
 }
 

@@ -68,6 +68,7 @@ class Shape {
 struct ShapedArray {
   ElementType element_type = ElementType::kInt32;
   Shape shape;
+  bool is_bool = false;  // Its elements, uint8 to kernels, are truth values: 0 or 1.
 
   ShapedArray() = default;
   ShapedArray(ElementType type, const Shape& array_shape)

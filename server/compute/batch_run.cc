@@ -141,8 +141,8 @@ class BatchRunner {
 
 std::optional<kernels::ReductionBatchKey> LaunchKeyOf(const PlannedReduction& planned,
                                                       uint64_t array_bytes_max) {
-  if (planned.input.resident || planned.input.region != nullptr ||
-      planned.plan.array.size_bytes() > array_bytes_max) {
+  if (planned.tolerant || planned.selection || planned.input.is_bool || planned.input.resident ||
+      planned.input.region != nullptr || planned.plan.array.size_bytes() > array_bytes_max) {
     return std::nullopt;
   }
   return kernels::BatchKeyOf(planned.plan);

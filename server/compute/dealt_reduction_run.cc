@@ -66,7 +66,8 @@ std::vector<PartPlace> PlacesOfParts(const PlannedReduction& planned, const Limi
   const bool is_worth_it =
       limits.dealt_bytes_min > 0 && size_bytes >= limits.dealt_bytes_min &&
       kernels::DealtStateBytes(PlanForLane(plan)) <= size_bytes / kDealtBytesPerStateByte;
-  const bool is_free = !planned.input.engine() && !planned.rearrangement;
+  const bool is_free = !planned.input.engine() && !planned.rearrangement && !planned.tolerant &&
+                       !planned.selection && !planned.input.is_bool;
   if (!is_worth_it || limits.engine_count < 2 || !is_free) return {};
   const uint64_t unit = plan.array.is_matrix ? plan.array.columns : 1;
   std::vector<PartPlace> places = EqualPlaces(plan.array.element_count, unit, limits);

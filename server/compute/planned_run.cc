@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -10,6 +11,9 @@
 #include "kernels/contract/histogram_outline.h"
 #include "kernels/contract/invalid_field.h"
 #include "server/compute/rearranged_run.h"
+#include "server/compute/selected_run.h"
+#include "server/compute/tolerant_run.h"
+#include "server/compute/truth_check.h"
 #include "server/planning/answer_size.h"
 #include "server/planning/placement.h"
 #include "server/wire/proto_conversion.h"
@@ -17,6 +21,17 @@
 namespace gridfold::server {
 
 namespace {
+
+// Whether a scan of truth values gives such.
+bool HasBoolResults(const PlannedScan& planned) {
+  return planned.input.is_bool && planned.plan.output_type == kernels::ElementType::kUint8;
+}
+
+// Of a region that the mask lies in.
+absl::Status EndUse(const std::optional<PlannedSelection>& selection) {
+  if (!selection || !selection->mask) return absl::OkStatus();
+  return server::EndUse(selection->mask->region);
+}
 
 absl::StatusOr<v1::ScanArrayResponse> ScanInline(const PlannedScan& planned,
                                                  kernels::MutableHostSpan data, kernels::Lane& lane,
@@ -44,7 +59,8 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToRegion(const PlannedScan& planned, k
 absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, kernels::Lane& lane,
                                                   const std::stop_token& stop,
                                                   kernels::RunStatistics& statistics) {
-  const kernels::ShapedArray description(planned.plan.output_type, planned.input.shape);
+  kernels::ShapedArray description(planned.plan.output_type, planned.input.shape);
+  description.is_bool = HasBoolResults(planned);
   const auto* const made = std::get_if<NewArrayResult>(&planned.result);
   absl::StatusOr<ArrayLease> output = planned.arrays.Allocate(
       description, made != nullptr ? made->engine : planned.input.resident->engine());
@@ -72,6 +88,8 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, ke
 absl::StatusOr<v1::ReduceArrayResponse> Run(const PlannedReduction& planned, kernels::Lane& lane,
                                             const std::stop_token& stop,
                                             kernels::RunStatistics& statistics) {
+  if (absl::Status status = CheckTruths(planned.input, lane, stop); !status.ok()) return status;
+  if (planned.tolerant || planned.selection) return RunTolerantly(planned, lane, stop, statistics);
   return MakeAnswer(
       planned, ReduceInOrder(planned, PlanForLane(planned.plan), lane, stop, statistics), stop);
 }
@@ -79,6 +97,7 @@ absl::StatusOr<v1::ReduceArrayResponse> Run(const PlannedReduction& planned, ker
 absl::StatusOr<v1::ScanArrayResponse> Run(const PlannedScan& planned, kernels::MutableHostSpan data,
                                           kernels::Lane& lane, std::stop_token stop,
                                           kernels::RunStatistics& statistics) {
+  if (absl::Status status = CheckTruths(planned.input, lane, stop); !status.ok()) return status;
   if (std::holds_alternative<InlineResult>(planned.result)) {
     return ScanInline(planned, data, lane, std::move(stop), statistics);
   }
@@ -93,8 +112,21 @@ absl::StatusOr<v1::ComputeHistogramResponse> Run(const PlannedHistogram& planned
                                                  kernels::RunStatistics& statistics) {
   kernels::HistogramPlan plan = planned.plan;
   if (absl::Status status = kernels::CompletePlan(stop, plan); !status.ok()) return status;
-  return MakeAnswer(plan, lane.RunHistogram(PlanForLane(plan), planned.input, stop, statistics),
-                    stop);
+  for (const InputArray& array : planned.truths) {
+    if (absl::Status status = CheckTruths(array, lane, stop); !status.ok()) return status;
+  }
+  if (!planned.selection) {
+    return MakeAnswer(plan, lane.RunHistogram(PlanForLane(plan), planned.input, stop, statistics),
+                      stop);
+  }
+  const absl::StatusOr<SelectedSamples> samples =
+      SelectSamples(planned, lane, stop, plan, statistics);
+  if (!samples.ok()) return samples.status();
+  kernels::RunStatistics run;
+  const absl::StatusOr<kernels::HistogramResult> result =
+      lane.RunHistogram(PlanForLane(plan), samples->input, stop, run);
+  statistics.Add(run);
+  return MakeAnswer(plan, result, stop);
 }
 
 // That of the operation, for a merge of its accumulators.
@@ -156,12 +188,13 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& plann
   absl::StatusOr<v1::ReduceArrayResponse> response =
       Run(planned, lane, std::move(stop), statistics);
   if (absl::Status status = EndUse(planned.input.region); !status.ok()) return status;
+  if (absl::Status status = EndUse(planned.selection); !status.ok()) return status;
   return response;
 }
 
 void FillAnswer(const PlannedReduction& planned, const kernels::ReductionResult& result,
                 v1::ReduceArrayResponse& response) {
-  FillResponse(planned.plan, result, response);
+  FillResponse(planned.plan, result, response, planned.input.is_bool);
   AddShape(planned.result_shape, *response.mutable_result_shape());
 }
 
@@ -175,7 +208,7 @@ v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
 
 void DescribeScanned(const PlannedScan& planned, v1::ScanArrayResponse& response) {
   const auto describe = [&](auto& array) {
-    array.set_element_type(ToWire(planned.plan.output_type));
+    array.set_element_type(ToWire(planned.plan.output_type, HasBoolResults(planned)));
     AddShape(planned.input.shape, *array.mutable_shape());
     array.set_zero_dimensional(planned.input.shape.dimension_count() == 0);
   };
@@ -197,6 +230,7 @@ absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned,
   absl::StatusOr<v1::ScanArrayResponse> response =
       Run(planned, data, lane, std::move(stop), statistics);
   if (absl::Status status = EndUse(planned.input.region); !status.ok()) return status;
+  if (absl::Status status = EndUse(planned.selection); !status.ok()) return status;
   if (const auto* const result = std::get_if<RegionResult>(&planned.result)) {
     if (absl::Status status = EndUse(result->region); !status.ok()) return status;
   }

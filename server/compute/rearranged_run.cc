@@ -4,10 +4,20 @@
 #include <utility>
 
 #include "kernels/contract/shape.h"
+#include "server/compute/selected_run.h"
 
 namespace gridfold::server {
 
 namespace {
+
+// Adds what `step` says of itself to the statistics of the steps before it.
+template <class Step>
+auto RunStep(kernels::RunStatistics& statistics, Step step) {
+  kernels::RunStatistics run;
+  auto result = step(run);
+  statistics.Add(run);
+  return result;
+}
 
 // A copy's memory.
 absl::StatusOr<ArrayLease> AllocateCopy(const PlannedRearrangement& rearrangement,
@@ -25,20 +35,12 @@ absl::StatusOr<ArrayLease> CopyInOrder(const PlannedRearrangement& rearrangement
   absl::StatusOr<ArrayLease> copy =
       AllocateCopy(rearrangement, array.element_type, array.element_count);
   if (!copy.ok()) return copy;
-  absl::Status status =
-      lane.Rearrange(rearrangement.order, kernels::ElementSize(array.element_type), input.data,
-                     (*copy)->span(), stop, statistics);
+  absl::Status status = RunStep(statistics, [&](kernels::RunStatistics& run) {
+    return lane.Rearrange(rearrangement.order, kernels::ElementSize(array.element_type), input.data,
+                          (*copy)->span(), stop, run);
+  });
   if (!status.ok()) return status;
   return copy;
-}
-
-// Adds what `step` says of itself to the statistics of the steps before it.
-template <class Step>
-auto RunStep(kernels::RunStatistics& statistics, Step step) {
-  kernels::RunStatistics run;
-  auto result = step(run);
-  statistics.Add(run);
-  return result;
 }
 
 }  // namespace
@@ -63,12 +65,21 @@ absl::Status ScanInOrder(const PlannedScan& planned, kernels::OutputSpan output,
                          kernels::Lane& lane, const std::stop_token& stop,
                          kernels::RunStatistics& statistics) {
   const kernels::ScanPlan& plan = planned.plan;
+  InputArray array = planned.input;
+  ArrayLease selected;
+  if (planned.selection) {
+    absl::StatusOr<ArrayLease> copy = ReplaceUnselected(planned, lane, stop, statistics);
+    if (!copy.ok()) return copy.status();
+    selected = *std::move(copy);
+    array.data = kernels::ResidentSpan(selected->span());
+  }
   if (!planned.rearrangement) {
-    return lane.RunScan(plan, planned.input.data, output, stop, statistics);
+    return RunStep(statistics, [&](kernels::RunStatistics& run) {
+      return lane.RunScan(plan, array.data, output, stop, run);
+    });
   }
   const PlannedRearrangement& rearrangement = *planned.rearrangement;
-  absl::StatusOr<ArrayLease> input =
-      CopyInOrder(rearrangement, planned.input, lane, stop, statistics);
+  absl::StatusOr<ArrayLease> input = CopyInOrder(rearrangement, array, lane, stop, statistics);
   if (!input.ok()) return input.status();
   const absl::StatusOr<ArrayLease> results =
       AllocateCopy(rearrangement, plan.output_type, plan.array.element_count);

@@ -67,9 +67,10 @@ absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& reques
   const absl::StatusOr<kernels::ElementType> type =
       FromWire(request.element_type(), "element_type");
   if (!type.ok()) return type.status();
-  const absl::StatusOr<kernels::ShapedArray> description =
+  absl::StatusOr<kernels::ShapedArray> description =
       ValidateShape(*type, request.shape(), request.zero_dimensional(), "");
   if (!description.ok()) return description.status();
+  description->is_bool = IsBool(request.element_type());
   const absl::StatusOr<std::chrono::nanoseconds> idle_expiry =
       ValidateNewArray(request.name(), request.has_idle_expiry() ? &request.idle_expiry() : nullptr,
                        "", context.arrays);
@@ -80,6 +81,9 @@ absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& reques
   }
   const absl::StatusOr<bool> is_sharded = ValidatePlacement(request, *description, context.limits);
   if (!is_sharded.ok()) return is_sharded.status();
+  if (*is_sharded && description->is_bool) {
+    return InvalidField("element_type", "a sharded array has no bool: use uint8");
+  }
   const uint32_t engine =
       request.has_device() ? request.device() : context.arrays.EngineWithMostRoom();
   return PlannedCreation{request.name(), *description, *idle_expiry,

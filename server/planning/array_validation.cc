@@ -33,8 +33,9 @@ absl::StatusOr<InputArray> ValidateRegionSlice(const v1::RegionSlice& slice, std
       PlaceInRegion(**region, slice.offset_bytes(), *type, array->size_bytes(),
                     absl::StrCat(path, ".offset_bytes"));
   if (!place.ok()) return place.status();
-  return InputArray{array->description(), array->shape, kernels::ResidentSpan(*place),
-                    std::move(path),      std::nullopt, *std::move(region)};
+  return InputArray{
+      array->description(), array->shape,       kernels::ResidentSpan(*place), std::move(path),
+      std::nullopt,         *std::move(region), IsBool(slice.element_type())};
 }
 
 kernels::InputSpan DataOf(const v1::InlineArray& array, const DetachedData* detached) {
@@ -62,7 +63,9 @@ absl::StatusOr<InputArray> ValidateInlineArray(const v1::InlineArray& array, std
       ValidateShapeOfData(*type, array.shape(), array.zero_dimensional(), size_bytes / element_size,
                           absl::StrCat(path, "."));
   if (!shaped.ok()) return shaped.status();
-  return InputArray{shaped->description(), shaped->shape, data, std::move(path), std::nullopt};
+  return InputArray{
+      shaped->description(),       shaped->shape, data, std::move(path), std::nullopt, nullptr,
+      IsBool(array.element_type())};
 }
 
 // Makes of a whole array the slice that `cut` says.
@@ -192,8 +195,9 @@ absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::st
       const kernels::ResidentSpan data =
           slice->is_sharded() ? kernels::ResidentSpan{nullptr, slice->description.size_bytes()}
                               : kernels::ResidentSpan(slice->span());
-      return InputArray{slice->description.description(), slice->description.shape, data,
-                        std::move(path), *std::move(slice)};
+      const kernels::ShapedArray array = slice->description;
+      return InputArray{array.description(), array.shape, data,         std::move(path),
+                        *std::move(slice),   nullptr,     array.is_bool};
     }
     case v1::ArraySource::kRegionSlice:
       return ValidateRegionSlice(source.region_slice(), absl::StrCat(field, ".region_slice"),
@@ -220,13 +224,25 @@ absl::StatusOr<ShapedArray> ValidateStreamedArray(const v1::ArraySource& source,
   const absl::StatusOr<kernels::ElementType> type =
       FromWire(array.element_type(), absl::StrCat(path, ".element_type"));
   if (!type.ok()) return type.status();
+  const bool is_bool = IsBool(array.element_type());
   if (array.column_count() == 0) {
-    return ValidateRowShape(*type, array.row_shape(), absl::StrCat(path, ".row_shape"));
+    absl::StatusOr<ShapedArray> rows =
+        ValidateRowShape(*type, array.row_shape(), absl::StrCat(path, ".row_shape"));
+    if (rows.ok()) rows->is_bool = is_bool;
+    return rows;
   }
   if (!array.row_shape().empty()) {
     return InvalidField(absl::StrCat(path, ".row_shape"), "not together with column_count");
   }
-  return ShapedArray(*type, kernels::Shape{0, array.column_count()});
+  ShapedArray matrix(*type, kernels::Shape{0, array.column_count()});
+  matrix.is_bool = is_bool;
+  return matrix;
+}
+
+absl::Status RefuseBool(const v1::ArraySource& source, absl::string_view field) {
+  if (!IsBool(source.streamed_array().element_type())) return absl::OkStatus();
+  return InvalidField(absl::StrCat(field, ".streamed_array.element_type"),
+                      "only reductions take a stream of bool: send uint8");
 }
 
 absl::Status RefuseRows(const v1::ArraySource& source, absl::string_view field,

@@ -51,6 +51,7 @@ struct InputArray {
   std::string field;                      // Path of the source's member that is set.
   std::optional<ResidentSlice> resident;  // Where the array is.
   RegionLease region = nullptr;           // The same of one in a region.
+  bool is_bool = false;                   // The elements are truth values.
 
   kernels::ShapedArray shaped() const { return {description.element_type, shape}; }
 
@@ -103,6 +104,9 @@ BulkField DetachableArrayData();
 // together with column_count.
 absl::StatusOr<kernels::ShapedArray> ValidateStreamedArray(const v1::ArraySource& source,
                                                            absl::string_view field);
+
+// For streams whose elements are not looked at: INVALID_ARGUMENT where they are bool.
+absl::Status RefuseBool(const v1::ArraySource& source, absl::string_view field);
 
 // For streams of elements: INVALID_ARGUMENT with this description where the array has rows.
 absl::Status RefuseRows(const v1::ArraySource& source, absl::string_view field,

@@ -106,6 +106,9 @@ void MakeAgree(Planned& planned, std::optional<uint32_t>& engine) {
   if constexpr (requires { planned.rearrangement; }) {
     if (planned.rearrangement) Agree(planned.rearrangement->engine, engine);
   }
+  if constexpr (requires { planned.selection; }) {
+    if (planned.selection) Agree(planned.selection->engine, engine);
+  }
 }
 
 // A batch runs on one engine: that of the first resident array. An operation on an array of another

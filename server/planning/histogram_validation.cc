@@ -50,6 +50,7 @@ struct HistogramArrays {
   std::vector<RegionLease> regions;
   std::optional<uint32_t> engine;
   HistogramShards shards;
+  std::vector<InputArray> truths;
 
   // Stores the array's data in `place`. INVALID_ARGUMENT where the array lies on another device
   // than one before it.
@@ -64,6 +65,7 @@ struct HistogramArrays {
       return InvalidField(array.field, "lies on other devices than another array of the request");
     }
     if (array.is_sharded()) its_shards = array.resident->shards;
+    if (array.is_bool) truths.push_back(array);
     if (array.resident) leases.push_back(array.resident->lease);
     if (array.region != nullptr) regions.push_back(array.region);
     return absl::OkStatus();
@@ -92,7 +94,8 @@ absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request, const Inp
   const absl::StatusOr<InputArray> y_array =
       ValidateCompanion(request.y_array(), "y_array", samples, context);
   if (!y_array.ok()) return y_array.status();
-  if (y_array->description.element_type != samples.description.element_type) {
+  if (y_array->description.element_type != samples.description.element_type ||
+      y_array->is_bool != samples.is_bool) {
     return InvalidField(y_array->type_field(),
                         absl::StrCat(kernels::ElementTypeName(y_array->description.element_type),
                                      ", where `array` has ",
@@ -131,12 +134,34 @@ absl::Status ConvertSpec(const v1::ComputeHistogramRequest& request, kernels::Hi
                     Assign(IsSparse(request.format(), "format"), spec.sparse));
 }
 
+// The samples that count.
+absl::Status PlanSelected(const v1::ComputeHistogramRequest& request, const InputArray& array,
+                          const PlanningContext& context, PlannedHistogram& planned) {
+  const kernels::HistogramPlan& plan = planned.plan;
+  if (plan.channel_count > 1) return InvalidField("where", "not with several channels");
+  if (!planned.shards.any().empty()) return InvalidField("where", "not of a sharded array");
+  absl::StatusOr<PlannedSelection> selection = PlanSelection(&request.where(), array, context);
+  if (!selection.ok()) return selection.status();
+  const InputArray& mask = *selection->mask;
+  absl::Status status = RequireEngine(mask.field, mask.engine(), "request", planned.engine);
+  if (!status.ok()) return status;
+  uint64_t sample_bytes = kernels::ElementSize(plan.array.element_type);
+  if (plan.two_dimensional) sample_bytes *= 2;
+  if (plan.weight_type) sample_bytes += kernels::ElementSize(*plan.weight_type);
+  status = PlanRoom(sample_bytes, plan.array.element_count, planned.engine, context, *selection);
+  if (!status.ok()) return status;
+  if (mask.region != nullptr) planned.regions.push_back(mask.region);
+  planned.selection = *std::move(selection);
+  return absl::OkStatus();
+}
+
 // An array of a streamed histogram.
 absl::StatusOr<kernels::ElementType> ValidateStreamedSamples(const v1::ArraySource& source,
                                                              const char* field) {
   const absl::StatusOr<kernels::ShapedArray> array = ValidateStreamedArray(source, field);
   if (!array.ok()) return array.status();
   absl::Status status = RefuseRows(source, field, "samples of a histogram have no rows");
+  if (status.ok()) status = RefuseBool(source, field);
   if (!status.ok()) return status;
   return array->element_type;
 }
@@ -192,13 +217,25 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
   absl::StatusOr<kernels::HistogramPlan> plan =
       kernels::OutlineHistogram(array->description, std::move(spec), limits.bin_count_max);
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
-  return PlannedHistogram{*std::move(plan),          arrays.input,
-                          std::move(arrays.shards),  std::move(arrays.leases),
-                          std::move(arrays.regions), arrays.engine};
+  PlannedHistogram planned{*std::move(plan),
+                           arrays.input,
+                           std::move(arrays.shards),
+                           std::move(arrays.leases),
+                           std::move(arrays.regions),
+                           arrays.engine,
+                           std::nullopt,
+                           std::move(arrays.truths)};
+  if (request.has_where()) {
+    if (absl::Status status = PlanSelected(request, *array, context, planned); !status.ok()) {
+      return status;
+    }
+  }
+  return planned;
 }
 
 absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
                                                   const Limits& limits) {
+  if (request.has_where()) return InvalidField("where", "not in streams");
   const absl::StatusOr<kernels::ElementType> type =
       ValidateStreamedSamples(request.array(), "array");
   if (!type.ok()) return type.status();

@@ -30,6 +30,9 @@ class ArrayHolder {
     if (array->is_sharded()) {
       return InvalidField(array->field, "a sharded array has no groups by key");
     }
+    if (array->is_bool) {
+      return InvalidField(array->type_field(), "groups by key take no bool: send uint8");
+    }
     const uint64_t element_count = array->description.element_count;
     if (!key_count_) key_count_ = element_count;
     if (element_count != *key_count_) {

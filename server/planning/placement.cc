@@ -34,14 +34,29 @@ void Place(const std::optional<PlannedRearrangement>& rearrangement, uint64_t by
   work.resident_bytes += bytes;
 }
 
+// The copies of a selection.
+void Place(const std::optional<PlannedSelection>& selection, JobWork& work) {
+  if (!selection) return;
+  work.engine = selection->engine;
+  work.resident_bytes += selection->room_bytes;
+}
+
+std::optional<uint32_t> EngineOf(const PlannedSelection& selection) {
+  return selection.mask ? selection.mask->engine() : std::nullopt;
+}
+
 }  // namespace
 
-std::optional<uint32_t> EngineOf(const PlannedReduction& planned) { return planned.input.engine(); }
+std::optional<uint32_t> EngineOf(const PlannedReduction& planned) {
+  if (planned.input.engine() || !planned.selection) return planned.input.engine();
+  return EngineOf(*planned.selection);
+}
 
 std::optional<uint32_t> EngineOf(const PlannedScan& planned) {
   const auto* const result = std::get_if<RegionResult>(&planned.result);
   if (result != nullptr && result->region->engine()) return result->region->engine();
-  return planned.input.engine();
+  if (planned.input.engine() || !planned.selection) return planned.input.engine();
+  return EngineOf(*planned.selection);
 }
 
 std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) { return planned.engine; }
@@ -60,6 +75,7 @@ void Place(const PlannedReduction& planned, JobWork& work) {
   Require(EngineOf(planned), work);
   work.resident_bytes += ResidentBytes(planned.input.data);
   Place(planned.rearrangement, planned.plan.array.size_bytes(), work);
+  Place(planned.selection, work);
   AddAnswer(AnswerBytes(planned.plan), work);
 }
 
@@ -68,6 +84,7 @@ void Place(const PlannedScan& planned, JobWork& work) {
   work.resident_bytes += ResidentBytes(planned.input.data);
   Place(planned.rearrangement, planned.plan.array.size_bytes() + planned.plan.output_size_bytes(),
         work);
+  Place(planned.selection, work);
   AddAnswer(InlineResultBytes(planned), work);
 }
 
@@ -75,6 +92,7 @@ void Place(const PlannedHistogram& planned, JobWork& work) {
   Require(EngineOf(planned), work);
   work.resident_bytes += ResidentBytes(planned.input.array) + ResidentBytes(planned.input.y_array) +
                          ResidentBytes(planned.input.weights);
+  Place(planned.selection, work);
   AddAnswer(AnswerBytes(planned.plan), work);
 }
 

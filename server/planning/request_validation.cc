@@ -3,10 +3,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/contract/axes.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/contract/reduction_checks.h"
 #include "server/planning/answer_size.h"
 #include "server/planning/array_validation.h"
 #include "server/planning/axes_validation.h"
+#include "server/planning/selection_validation.h"
 #include "server/planning/validation_steps.h"
 #include "server/wire/proto_conversion.h"
 
@@ -24,6 +27,140 @@ absl::Status ConvertSpec(const v1::ReduceArrayRequest& request, kernels::Reducti
       ConvertStatistics(request.statistics(), spec.statistics),
       Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
+}
+
+absl::StatusOr<Tolerance> ReadTolerance(const v1::ReduceArrayRequest& request,
+                                        kernels::ReductionSpec& spec) {
+  Tolerance tolerance;
+  absl::Status status = Assign(FromWire(request.empty_group(), "empty_group"), tolerance.rule);
+  if (!status.ok()) return status;
+  tolerance.ddof = spec.delta_degrees_of_freedom;
+  if (!request.has_fractional_degrees_of_freedom()) return tolerance;
+  if (spec.delta_degrees_of_freedom != 0) {
+    return InvalidField("fractional_degrees_of_freedom",
+                        "not together with delta_degrees_of_freedom");
+  }
+  tolerance.ddof = request.fractional_degrees_of_freedom();
+  if (kernels::IsWholeDdof(tolerance.ddof)) {
+    spec.delta_degrees_of_freedom = static_cast<uint32_t>(tolerance.ddof);
+  }
+  return tolerance;
+}
+
+// For those that join the states of parts.
+absl::Status RefuseTolerance(const Tolerance& tolerance, absl::string_view description) {
+  if (tolerance.rule.policy != kernels::EmptyGroupPolicy::kError) {
+    return InvalidField("empty_group", description);
+  }
+  if (!kernels::IsWholeDdof(tolerance.ddof)) {
+    return InvalidField("fractional_degrees_of_freedom", description);
+  }
+  return absl::OkStatus();
+}
+
+// States of groups whose argmin may be missing, which an answer would have room for.
+absl::Status CheckPlaces(const kernels::TolerantReduction& reduction, const Limits& limits) {
+  const kernels::ReductionPlan& places = reduction.places_plan();
+  if (places.statistics.empty() || AnswerBytes(places) <= limits.message_bytes_max) {
+    return absl::OkStatus();
+  }
+  return kernels::AboveLimit(
+      "empty_group",
+      "so many groups cannot have an argmin or argmax that may be missing where NaN "
+      "is ignored");
+}
+
+// The plan of groups, `tolerant` too where it takes more than that.
+absl::Status PlanValues(const v1::ReduceArrayRequest& request,
+                        const kernels::ArrayDescription& array, kernels::ReductionSpec spec,
+                        const Limits& limits, PlannedReduction& planned) {
+  const absl::StatusOr<Tolerance> tolerance = ReadTolerance(request, spec);
+  if (!tolerance.ok()) return tolerance.status();
+  if (RefuseTolerance(*tolerance, "").ok()) {
+    return FirstError(Assign(kernels::PlanReduction(array, std::move(spec)), planned.plan));
+  }
+  if (spec.return_states) {
+    return RefuseTolerance(*tolerance, "not with return_accumulator: the merge has its values");
+  }
+  absl::StatusOr<kernels::TolerantReduction> reduction =
+      kernels::TolerantReduction::Plan(array, std::move(spec), tolerance->rule, tolerance->ddof);
+  if (!reduction.ok()) return reduction.status();
+  planned.plan = reduction->plan();
+  if (reduction->is_plain()) return absl::OkStatus();
+  if (absl::Status status = CheckPlaces(*reduction, limits); !status.ok()) return status;
+  planned.tolerant = *std::move(reduction);
+  if (!planned.input.is_sharded()) return absl::OkStatus();
+  return RefuseTolerance(*tolerance, "not of a sharded array with groups that lack values");
+}
+
+// Statistics of which an element more changes what NumPy's `initial` does.
+bool TakesInitial(kernels::Statistic statistic) {
+  using kernels::Statistic;
+  return statistic == Statistic::kSum || statistic == Statistic::kProduct ||
+         statistic == Statistic::kMin || statistic == Statistic::kMax ||
+         statistic == Statistic::kAll || statistic == Statistic::kAny;
+}
+
+absl::Status CheckInitial(const v1::ReduceArrayRequest& request,
+                          const kernels::ReductionSpec& spec) {
+  for (const kernels::Statistic statistic : spec.statistics) {
+    if (TakesInitial(statistic)) continue;
+    return InvalidField("initial", absl::StrCat(kernels::StatisticName(statistic),
+                                                " does not begin with an element"));
+  }
+  if (request.return_accumulator()) {
+    return InvalidField("initial", "each part would have it: not with return_accumulator");
+  }
+  return absl::OkStatus();
+}
+
+// Groups that stand together, after the rearrangement if there is one.
+absl::StatusOr<PlannedGroups> PlanGroupsAsRows(const v1::ReduceArrayRequest& request,
+                                               const InputArray& array, const Limits& limits) {
+  absl::StatusOr<PlannedGroups> groups = PlanGroups(request.grouping(), array.shaped(), limits);
+  if (!groups.ok() || groups->grouping.kind != kernels::GroupingKind::kAxis0) return groups;
+  const absl::StatusOr<RequestedGroups> requested =
+      ValidateGroups(request.grouping(), array.shape.dimension_count());
+  if (!requested.ok()) return requested.status();
+  kernels::AxesPlan plan = kernels::PlanAxesAsRows(array.shaped(), requested->axes);
+  return PlannedGroups{plan.array, {plan.grouping, {}}, std::move(plan.rearrangement)};
+}
+
+// A reduction of the elements that count, of `planned.input`.
+absl::StatusOr<PlannedReduction> PlanSelected(const v1::ReduceArrayRequest& request,
+                                              kernels::ReductionSpec spec,
+                                              const PlanningContext& context,
+                                              PlannedReduction planned) {
+  const InputArray& array = planned.input;
+  if (request.has_where() && request.return_accumulator()) {
+    return InvalidField("where", "not with return_accumulator");
+  }
+  absl::StatusOr<PlannedSelection> selection =
+      PlanSelection(request.has_where() ? &request.where() : nullptr, array, context);
+  if (!selection.ok()) return selection.status();
+  if (request.has_initial()) {
+    absl::Status status =
+        FirstError(CheckInitial(request, spec),
+                   Assign(PlanInitial(request.initial(), array), selection->initial));
+    if (!status.ok()) return status;
+  }
+  absl::StatusOr<PlannedGroups> groups = PlanGroupsAsRows(request, array, context.limits);
+  if (!groups.ok()) return groups.status();
+  absl::Status status = Assign(ReadTolerance(request, spec), planned.tolerance);
+  if (!status.ok()) return status;
+  spec.grouping = std::move(groups->grouping);
+  selection->order = std::move(groups->rearrangement);
+  status = FirstError(
+      Assign(kernels::PlanGroupsOfAnySize(groups->array, std::move(spec)), planned.plan));
+  if (status.ok()) status = CheckAnswerSize(planned.plan, context.limits);
+  if (!status.ok()) return status;
+  const uint64_t initial_count = selection->initial ? planned.plan.grouping.group_count : 0;
+  status = PlanRoom(kernels::ElementSize(planned.plan.array.element_type),
+                    array.description.element_count + initial_count, array.engine(), context,
+                    *selection);
+  if (!status.ok()) return status;
+  planned.selection = *std::move(selection);
+  return planned;
 }
 
 // The last element's index must be one.
@@ -78,6 +215,17 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
   PlannedReduction planned;
   kernels::ReductionSpec spec;
   PlannedGroups groups;
+  if (request.has_where() || request.has_initial()) {
+    const absl::Status selected = FirstError(
+        ConvertSpec(request, spec),
+        Assign(PlanResultShape(request.grouping(), array->shape, request.keep_dimensions()),
+               planned.result_shape),
+        ValidateFirstIndex(request, *array));
+    if (!selected.ok()) return selected;
+    planned.input = *std::move(array);
+    planned.first_index = request.first_index();
+    return PlanSelected(request, std::move(spec), context, std::move(planned));
+  }
   const absl::Status converted = FirstError(
       ConvertSpec(request, spec),
       Assign(PlanGroups(request.grouping(), array->shaped(), limits), groups),
@@ -87,20 +235,18 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
   if (!converted.ok()) return converted;
   if (array->is_sharded()) MakeRowAColumn(groups);
   spec.grouping = std::move(groups.grouping);
-  absl::StatusOr<kernels::ReductionPlan> plan =
-      kernels::PlanReduction(groups.array, std::move(spec));
-  absl::Status status = CheckPlan(plan, limits);
+  planned.input = *std::move(array);
+  absl::Status status = PlanValues(request, groups.array, std::move(spec), limits, planned);
+  if (status.ok()) status = CheckAnswerSize(planned.plan, limits);
   if (status.ok() && groups.rearrangement) {
-    status = FirstError(CheckIsOnOneDevice(*array),
+    status = FirstError(CheckIsOnOneDevice(planned.input),
                         Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),
-                                                 array->engine(), context),
+                                                 planned.input.engine(), context),
                                planned.rearrangement));
-  } else if (status.ok() && array->is_sharded()) {
-    status = kernels::DealtReduction::Check(*plan, CutsOf(array->resident->shards));
+  } else if (status.ok() && planned.input.is_sharded()) {
+    status = kernels::DealtReduction::Check(planned.plan, CutsOf(planned.input.resident->shards));
   }
   if (!status.ok()) return status;
-  planned.plan = *std::move(plan);
-  planned.input = *std::move(array);
   planned.first_index = request.first_index();
   return planned;
 }
@@ -142,8 +288,16 @@ absl::StatusOr<PlannedReductionStream> PlanStream(const v1::ReduceArrayRequest& 
       Assign(PlanResultShape(request.grouping(), array->shape, request.keep_dimensions()),
              planned.result_shape));
   if (!converted.ok()) return converted;
+  const absl::StatusOr<Tolerance> tolerance = ReadTolerance(request, spec);
+  if (!tolerance.ok()) return tolerance.status();
+  if (absl::Status status = RefuseTolerance(*tolerance, "not in streams"); !status.ok()) {
+    return status;
+  }
+  if (request.has_where()) return InvalidField("where", "not in streams");
+  if (request.has_initial()) return InvalidField("initial", "not in streams");
   // Parts are merged, whether their accumulator is asked for or not.
   spec.return_states = true;
+  planned.is_bool = array->is_bool;
   planned.keeps_first_extent = groups.grouping.kind == kernels::GroupingKind::kAxis1;
   spec.grouping = std::move(groups.grouping);
   absl::StatusOr<kernels::ReductionPlan> plan =

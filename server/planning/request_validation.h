@@ -23,11 +23,13 @@
 #include "kernels/contract/engine.h"
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/shape.h"
+#include "kernels/contract/tolerant_reduction.h"
 #include "kernels/folds/reduction_fold.h"
 #include "server/arrays/array_store.h"
 #include "server/base/limits.h"
 #include "server/planning/array_validation.h"
 #include "server/planning/planning_context.h"
+#include "server/planning/selection_validation.h"
 #include "server/regions/region_store.h"
 
 namespace gridfold::server {
@@ -39,8 +41,20 @@ struct PlannedRearrangement {
   uint32_t engine = 0;  // Where the copy will be: the input's, where that needs one.
 };
 
+// How groups without values, and degrees of freedom, are taken.
+struct Tolerance {
+  kernels::EmptyGroupRule rule;
+  double ddof = 0;
+};
+
 struct PlannedReduction {
   kernels::ReductionPlan plan;  // Of the rearranged input, if it is.
+  // What is run in place of the plan, where groups may lack values or ddof is no whole number.
+  std::optional<kernels::TolerantReduction> tolerant;
+  // The elements that count, of which the plan's groups have yet to be made: the groups that it has
+  // are those of the array in the selection's order.
+  std::optional<PlannedSelection> selection;
+  Tolerance tolerance;  // Where there is a selection.
   InputArray input;
   kernels::Shape result_shape;
   std::optional<PlannedRearrangement> rearrangement;
@@ -67,6 +81,7 @@ struct PlannedScan {
   kernels::ScanPlan plan;  // Of the rearranged input, if it is.
   InputArray input;        // Resident where the result is InPlaceResult.
   std::optional<PlannedRearrangement> rearrangement;
+  std::optional<PlannedSelection> selection;  // Before the rearrangement.
   std::variant<InlineResult, NewArrayResult, InPlaceResult, RegionResult> result;
   TenantArrays arrays;
 };
@@ -90,6 +105,8 @@ struct PlannedHistogram {
   std::vector<ArrayLease> leases;
   std::vector<RegionLease> regions;
   std::optional<uint32_t> engine;  // Which must run it, where any will not do.
+  std::optional<PlannedSelection> selection;
+  std::vector<InputArray> truths;  // Those of its arrays that are bool.
 };
 
 // Whether an array of the request lies on several devices.
@@ -137,6 +154,7 @@ struct PlannedReductionStream {
   kernels::Shape result_shape;
   // The first extent of the array, which is known at the end, is that of the result too.
   bool keeps_first_extent = false;
+  bool is_bool = false;       // The elements are truth values.
   uint64_t row_elements = 1;  // Of the array's rows, of which a stream brings a whole number.
 };
 

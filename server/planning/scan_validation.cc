@@ -34,10 +34,42 @@ absl::Status ConvertSpec(const v1::ScanArrayRequest& request, kernels::ScanSpec&
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
 }
 
+// Sums and products of truth values are uint64, their minima and maxima such values.
+absl::Status CheckTypeOfTruths(const v1::ScanArrayRequest& request, const kernels::ScanSpec& spec) {
+  const bool is_extreme = spec.operation == kernels::ScanOperation::kMin ||
+                          spec.operation == kernels::ScanOperation::kMax;
+  const bool fits = is_extreme ? IsBool(request.output_type())
+                               : spec.output_type == kernels::ElementType::kUint64;
+  if (fits || !spec.output_type) return absl::OkStatus();
+  return InvalidField("output_type", is_extreme ? "minima and maxima of bool are bool"
+                                                : "sums and products of bool are uint64");
+}
+
+// The elements of `planned.input` that count.
+absl::Status PlanSelected(const v1::ScanArrayRequest& request, const PlanningContext& context,
+                          PlannedScan& planned) {
+  absl::StatusOr<PlannedSelection> selection =
+      PlanSelection(&request.where(), planned.input, context);
+  if (!selection.ok()) return selection.status();
+  const std::optional<uint32_t> mask_engine = selection->mask->engine();
+  auto* const made = std::get_if<NewArrayResult>(&planned.result);
+  if (made != nullptr && !planned.input.engine() && mask_engine) made->engine = *mask_engine;
+  std::optional<uint32_t> engine = PlaceOf(planned);
+  absl::Status status = RequireEngine(selection->mask->field, mask_engine, "request", engine);
+  if (!status.ok()) return status;
+  status = PlanRoom(kernels::ElementSize(planned.plan.array.element_type),
+                    planned.input.description.element_count, engine, context, *selection);
+  if (!status.ok()) return status;
+  planned.selection = *std::move(selection);
+  return absl::OkStatus();
+}
+
 // What scans can be asked for, but not in a stream.
 absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request, const kernels::ScanSpec& spec) {
+  if (request.has_where()) return InvalidField("where", "not in streams");
   absl::Status rows = RefuseRows(request.array(), "array", "a stream is scanned as a whole");
   if (!rows.ok()) return rows;
+  if (absl::Status status = RefuseBool(request.array(), "array"); !status.ok()) return status;
   if (request.grouping().kind_case() != v1::Grouping::KIND_NOT_SET) {
     return InvalidField("grouping", "a stream is scanned as a whole");
   }
@@ -171,13 +203,17 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
       FirstError(ConvertSpec(request, spec),
                  Assign(PlanScannedGroups(request.grouping(), array->shaped(), limits), groups));
   if (!converted.ok()) return converted;
+  if (array->is_bool) {
+    if (absl::Status status = CheckTypeOfTruths(request, spec); !status.ok()) return status;
+  }
   spec.grouping = std::move(groups.grouping);
   absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(groups.array, std::move(spec));
   if (!plan.ok()) return plan.status();
   absl::Status shards_status =
       groups.rearrangement ? CheckIsOnOneDevice(*array) : CheckShardedScan(*array, *plan);
   if (!shards_status.ok()) return shards_status;
-  PlannedScan planned{*std::move(plan), {}, std::nullopt, InlineResult{}, context.arrays};
+  PlannedScan planned{*std::move(plan), {}, std::nullopt, std::nullopt, InlineResult{},
+                      context.arrays};
   const bool type_is_kept = planned.plan.output_type == array->description.element_type;
   absl::Status status = ConvertDestination(request, *array, type_is_kept, context, planned);
   if (status.ok() && std::holds_alternative<InlineResult>(planned.result)) {
@@ -185,10 +221,14 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   }
   if (!status.ok()) return status;
   planned.input = *std::move(array);
+  if (request.has_where()) status = PlanSelected(request, context, planned);
+  if (!status.ok()) return status;
   if (!groups.rearrangement) return planned;
   // The input in another order, and its results.
   const uint64_t room_bytes = planned.plan.array.size_bytes() + planned.plan.output_size_bytes();
-  status = Assign(PlanRearrangement(*groups.rearrangement, room_bytes, PlaceOf(planned), context),
+  std::optional<uint32_t> engine = PlaceOf(planned);
+  if (!engine && planned.selection) engine = planned.selection->engine;
+  status = Assign(PlanRearrangement(*groups.rearrangement, room_bytes, engine, context),
                   planned.rearrangement);
   if (!status.ok()) return status;
   return planned;

@@ -9,6 +9,7 @@
 #include "kernels/contract/invalid_field.h"
 #include "kernels/contract/lane_limits.h"
 #include "kernels/folds/reduction_fold.h"
+#include "server/compute/truth_check.h"
 #include "server/planning/answer_size.h"
 #include "server/streams/stream_fold.h"
 #include "server/wire/message_codec.h"
@@ -57,7 +58,7 @@ class StreamReduction final : public StreamFold {
       if (!batch.ok()) return InHeader(batch.status());
       if (!batch->has_value()) return absl::OkStatus();
       const absl::StatusOr<uint64_t> used =
-          fold_->Add(**batch, RunBatch(**batch, data, lane, stop, statistics));
+          fold_->Add(**batch, RunBatch(**batch, planned_.is_bool, data, lane, stop, statistics));
       if (!used.ok()) return InHeader(used.status());
       data.RemoveFirst(*used);
     }
@@ -77,7 +78,7 @@ class StreamReduction final : public StreamFold {
     }
     auto response = std::make_unique<v1::ReduceStreamResponse>();
     v1::ReduceArrayResponse& result = *response->mutable_result();
-    FillResponse(fold_->plan(), merged->result, result);
+    FillResponse(fold_->plan(), merged->result, result, planned_.is_bool);
     AddShape(planned_.result_shape, *result.mutable_result_shape());
     result.set_accumulator(std::move(merged->accumulator));
     v1::ExecutionStatistics* const execution = result.mutable_execution();
@@ -86,12 +87,16 @@ class StreamReduction final : public StreamFold {
 
  private:
   static absl::StatusOr<kernels::ReductionResult> RunBatch(const kernels::ReductionPlan& batch,
-                                                           const PieceQueue& data,
+                                                           bool is_bool, const PieceQueue& data,
                                                            kernels::Lane& lane,
                                                            const std::stop_token& stop,
                                                            kernels::RunStatistics& statistics) {
     const uint64_t size_bytes = batch.array.size_bytes();
     const std::vector<kernels::HostSpan> pieces = data.First(size_bytes);
+    if (is_bool) {
+      absl::Status status = CheckTruths(kernels::HostSlices{pieces, size_bytes}, stop);
+      if (!status.ok()) return status;
+    }
     kernels::RunStatistics run;
     absl::StatusOr<kernels::ReductionResult> result =
         lane.RunReduction(batch, kernels::HostSlices{pieces, size_bytes}, stop, run);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -37,8 +38,10 @@ constexpr Pair<v1::ElementType, ElementType> kElementTypes[] = {
     {v1::ELEMENT_TYPE_BFLOAT16, ElementType::kBfloat16},
     {v1::ELEMENT_TYPE_FLOAT32, ElementType::kFloat32},
     {v1::ELEMENT_TYPE_FLOAT64, ElementType::kFloat64},
+    // Last, so that uint8 has its own name on the wire.
+    {v1::ELEMENT_TYPE_BOOL, ElementType::kUint8},
 };
-static_assert(std::size(kElementTypes) == kernels::kElementTypeCount);
+static_assert(std::size(kElementTypes) == kernels::kElementTypeCount + 1);
 
 constexpr Pair<v1::Statistic, Statistic> kStatistics[] = {
     {v1::STATISTIC_COUNT, Statistic::kCount},
@@ -77,6 +80,14 @@ constexpr Pair<v1::OverflowPolicy, kernels::OverflowPolicy> kOverflowPolicies[] 
     {v1::OVERFLOW_POLICY_UNSPECIFIED, kernels::OverflowPolicy::kError},
     {v1::OVERFLOW_POLICY_ERROR, kernels::OverflowPolicy::kError},
     {v1::OVERFLOW_POLICY_WRAP, kernels::OverflowPolicy::kWrap},
+};
+
+constexpr Pair<v1::EmptyGroupPolicy, kernels::EmptyGroupPolicy> kEmptyGroupPolicies[] = {
+    {v1::EMPTY_GROUP_POLICY_UNSPECIFIED, kernels::EmptyGroupPolicy::kError},
+    {v1::EMPTY_GROUP_POLICY_ERROR, kernels::EmptyGroupPolicy::kError},
+    {v1::EMPTY_GROUP_POLICY_NAN, kernels::EmptyGroupPolicy::kNan},
+    {v1::EMPTY_GROUP_POLICY_NULL, kernels::EmptyGroupPolicy::kNull},
+    {v1::EMPTY_GROUP_POLICY_VALUE, kernels::EmptyGroupPolicy::kValue},
 };
 
 constexpr Pair<v1::OutOfRangePolicy, kernels::OutOfRangePolicy> kOutOfRangePolicies[] = {
@@ -140,8 +151,15 @@ void AppendSlots(std::span<const uint64_t> slots, auto from_bits, Field& field) 
   for (const uint64_t slot : slots) field.AddAlreadyReserved(from_bits(slot));
 }
 
-void FillValues(const kernels::StatisticColumn& column, v1::ValueList& values) {
-  switch (column.kind) {
+// Of elements that are truth values, what is one of them or their bits.
+bool IsTruth(Statistic statistic) {
+  return statistic == Statistic::kMin || statistic == Statistic::kMax ||
+         statistic == Statistic::kBitwiseAnd || statistic == Statistic::kBitwiseOr ||
+         statistic == Statistic::kBitwiseXor;
+}
+
+void FillValues(const kernels::StatisticColumn& column, bool is_bool, v1::ValueList& values) {
+  switch (is_bool && IsTruth(column.statistic) ? kernels::ValueKind::kBool : column.kind) {
     case kernels::ValueKind::kInt64:
       AppendSlots(
           column.slots, [](uint64_t slot) { return static_cast<int64_t>(slot); },
@@ -165,11 +183,11 @@ void FillValues(const kernels::StatisticColumn& column, v1::ValueList& values) {
 
 // A column without a slot for each group has no values.
 void AddColumns(const std::vector<kernels::StatisticColumn>& columns, uint64_t group_count,
-                google::protobuf::RepeatedPtrField<v1::StatisticValues>& results) {
+                bool is_bool, google::protobuf::RepeatedPtrField<v1::StatisticValues>& results) {
   for (const kernels::StatisticColumn& column : columns) {
     v1::StatisticValues& values = *results.Add();
     values.set_statistic(ToWire(column.statistic));
-    if (column.slots.size() == group_count) FillValues(column, *values.mutable_values());
+    if (column.slots.size() == group_count) FillValues(column, is_bool, *values.mutable_values());
   }
 }
 
@@ -233,6 +251,34 @@ absl::StatusOr<kernels::ScanDirection> FromWire(v1::ScanDirection direction,
                                                 absl::string_view field) {
   return FindKernel(kScanDirections, direction, field);
 }
+absl::StatusOr<kernels::Scalar> FromWire(const v1::Scalar& scalar, absl::string_view field) {
+  switch (scalar.value_case()) {
+    case v1::Scalar::kInt64Value: return kernels::Scalar(int64_t{scalar.int64_value()});
+    case v1::Scalar::kUint64Value: return kernels::Scalar(uint64_t{scalar.uint64_value()});
+    case v1::Scalar::kDoubleValue: return kernels::Scalar(scalar.double_value());
+    case v1::Scalar::kBoolValue: return kernels::Scalar(scalar.bool_value());
+    case v1::Scalar::VALUE_NOT_SET: break;
+  }
+  return kernels::InvalidField(field, "is required");
+}
+
+absl::StatusOr<kernels::EmptyGroupRule> FromWire(const v1::EmptyGroup& rule,
+                                                 absl::string_view field) {
+  const std::string value_field = absl::StrCat(field, ".value");
+  const absl::StatusOr<kernels::EmptyGroupPolicy> policy =
+      FindKernel(kEmptyGroupPolicies, rule.policy(), absl::StrCat(field, ".policy"));
+  if (!policy.ok()) return policy.status();
+  if (*policy != kernels::EmptyGroupPolicy::kValue) {
+    if (rule.has_value()) {
+      return kernels::InvalidField(value_field, "only with EMPTY_GROUP_POLICY_VALUE");
+    }
+    return kernels::EmptyGroupRule{.policy = *policy};
+  }
+  const absl::StatusOr<kernels::Scalar> value = FromWire(rule.value(), value_field);
+  if (!value.ok()) return value.status();
+  return kernels::EmptyGroupRule{*policy, *value};
+}
+
 absl::StatusOr<bool> IsSparse(v1::HistogramFormat format, absl::string_view field) {
   return FindKernel(kSparseFormats, format, field);
 }
@@ -309,7 +355,7 @@ v1::ArrayDescription ToWire(const ArrayInfo& array) {
   const kernels::ShapedArray& description = array.description;
   v1::ArrayDescription wire;
   wire.set_name(array.name);
-  wire.set_element_type(ToWire(description.element_type));
+  wire.set_element_type(ToWire(description.element_type, description.is_bool));
   AddShape(description.shape, *wire.mutable_shape());
   wire.set_size_bytes(description.size_bytes());
   *wire.mutable_idle_expiry() = ToWire(array.idle_expiry);
@@ -339,22 +385,22 @@ void AddShape(const kernels::Shape& shape, google::protobuf::RepeatedField<uint6
 }
 
 void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,
-                  v1::ReduceArrayResponse& response) {
+                  v1::ReduceArrayResponse& response, bool is_bool) {
   response.set_group_count(plan.grouping.group_count);
-  AddColumns(result.columns, plan.grouping.group_count, *response.mutable_results());
+  AddColumns(result.columns, plan.grouping.group_count, is_bool, *response.mutable_results());
 }
 
 void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedAnswer& answer,
                   v1::ReduceByKeyResponse& response) {
   const uint64_t group_count = answer.counts.size();
   response.set_group_count(group_count);
-  AddColumns(answer.columns, group_count, *response.mutable_results());
+  AddColumns(answer.columns, group_count, /*is_bool=*/false, *response.mutable_results());
   Append(answer.counts, *response.mutable_counts());
   if (plan.bins) return;
   const kernels::ValueKind kind = kernels::IsUnsigned(plan.keys.element_type)
                                       ? kernels::ValueKind::kUint64
                                       : kernels::ValueKind::kInt64;
-  FillValues({.statistic = {}, .kind = kind, .slots = answer.keys}, *response.mutable_keys());
+  FillValues({.statistic = {}, .kind = kind, .slots = answer.keys}, /*is_bool=*/false, *response.mutable_keys());
 }
 
 void FillOutcomes(const kernels::KeyedReductionResult& result, v1::ReduceByKeyResponse& response) {

@@ -16,10 +16,13 @@
 #include "gridfold/v1/array.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "gridfold/v1/region_service.pb.h"
+#include "gridfold/v1/selection.pb.h"
 #include "gridfold/v1/server_service.pb.h"
 #include "kernels/accumulators/accumulator.h"
 #include "kernels/contract/engine.h"
+#include "kernels/contract/scalar.h"
 #include "kernels/contract/shape.h"
+#include "kernels/contract/tolerant_reduction.h"
 #include "server/arrays/array_info.h"
 #include "server/base/limits.h"
 #include "server/regions/region_info.h"
@@ -38,6 +41,12 @@ absl::StatusOr<kernels::ScanOperation> FromWire(v1::ScanOperation operation,
 absl::StatusOr<kernels::ScanMode> FromWire(v1::ScanMode mode, absl::string_view field);
 absl::StatusOr<kernels::ScanDirection> FromWire(v1::ScanDirection direction,
                                                 absl::string_view field);
+// Of elements of type bool: they are uint8 elsewhere.
+constexpr bool IsBool(v1::ElementType type) { return type == v1::ELEMENT_TYPE_BOOL; }
+absl::StatusOr<kernels::Scalar> FromWire(const v1::Scalar& scalar, absl::string_view field);
+// The default where there is none.
+absl::StatusOr<kernels::EmptyGroupRule> FromWire(const v1::EmptyGroup& rule,
+                                                 absl::string_view field);
 // Whether the format is the sparse one.
 absl::StatusOr<bool> IsSparse(v1::HistogramFormat format, absl::string_view field);
 
@@ -45,6 +54,9 @@ absl::StatusOr<bool> IsSparse(v1::HistogramFormat format, absl::string_view fiel
 std::optional<kernels::BinSpec> FromWire(const v1::BinSpecification& bins);
 
 v1::ElementType ToWire(kernels::ElementType type);
+inline v1::ElementType ToWire(kernels::ElementType type, bool is_bool) {
+  return is_bool ? v1::ELEMENT_TYPE_BOOL : ToWire(type);
+}
 v1::Statistic ToWire(kernels::Statistic statistic);
 google::protobuf::Duration ToWire(std::chrono::nanoseconds duration);
 v1::Device ToWire(const kernels::DeviceDescription& device);
@@ -56,9 +68,9 @@ v1::RegionDescription ToWire(const RegionInfo& region);
 void AddShape(const kernels::Shape& shape, google::protobuf::RepeatedField<uint64_t>& extents);
 
 // Fill everything but `execution` and, of the first two, `accumulator`. A column without slots, of
-// a part, has no values.
+// a part, has no values. Minima, maxima and the like of elements that are truth values are such.
 void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,
-                  v1::ReduceArrayResponse& response);
+                  v1::ReduceArrayResponse& response, bool is_bool = false);
 void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramResponse& response);
 void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedAnswer& answer,
                   v1::ReduceByKeyResponse& response);

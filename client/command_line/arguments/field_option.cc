@@ -39,6 +39,11 @@ const FieldOptions kFieldOptions[] = {
     // Reductions and scans.
     {"statistics", {"--stat"}},
     {"delta_degrees_of_freedom", {"--ddof"}},
+    {"fractional_degrees_of_freedom", {"--ddof"}},
+    {"empty_group", {"--empty"}},
+    {"where.resident_array", {"--where-array"}},
+    {"where", {"--where", "--where-array"}},
+    {"initial", {"--initial"}},
     {"first_index", {"--first-index"}},
     {"grouping.axis", {"--axis"}},
     {"grouping.axes", {"--axis"}},

@@ -16,6 +16,7 @@
 #include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/bin_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/mask_argument.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
@@ -76,7 +77,8 @@ class HistogramCommand : public Command {
   explicit HistogramCommand(CLI::App& program)
       : command_(*program.add_subcommand("histogram", "Count an array's elements by bins")),
         input_(command_, InputPlaces::kFileOrServer),
-        stream_(command_) {
+        stream_(command_),
+        mask_(command_, "Histogram") {
     command_.footer(kFooter);
     AddBinArguments(command_, bins_);
     AddSecondArrays("Second arrays");
@@ -107,6 +109,9 @@ class HistogramCommand : public Command {
   absl::Status Run(const Session& session) override {
     absl::StatusOr<HistogramOptions> options = ToOptions();
     if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
+    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load(session);
+    if (!mask.ok()) return mask.status();
+    options->where = *std::move(mask);
     if (absl::Status status = accumulator_.Check(); !status.ok()) return status;
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
@@ -167,7 +172,11 @@ class HistogramCommand : public Command {
       if (!read.ok()) return read.status();
       *second = *std::move(read);
     }
-    if ((IsLarge(*x) || IsLarge(*y) || IsLarge(*weights)) && CanStream(options)) {
+    const auto is_bool = [](const std::optional<InputPassage>& array) {
+      return array && TypeOf(*array) == ElementType::kBool;
+    };
+    if ((IsLarge(*x) || IsLarge(*y) || IsLarge(*weights)) && !is_bool(*x) && !is_bool(*weights) &&
+        CanStream(options)) {
       if (share.array_count == 1) {
         return Send(session, std::get<OutgoingArray>(*x), nullptr, nullptr, options);
       }
@@ -184,6 +193,7 @@ class HistogramCommand : public Command {
 
   // A stream has gone by before the range of its samples is known.
   static bool CanStream(const HistogramOptions& options) {
+    if (options.where) return false;
     return std::none_of(options.bins.begin(), options.bins.end(), [](const BinSpecification& bins) {
       const auto* const even = std::get_if<EvenBins>(&bins);
       return even != nullptr && !even->lower_bound;
@@ -439,6 +449,7 @@ class HistogramCommand : public Command {
   CLI::App& command_;
   InputArguments input_;
   StreamArguments stream_;
+  MaskArgument mask_;
   BinArguments bins_;
   SecondArray y_{.reference_flag = "--y-array"};
   SecondArray weights_{.reference_flag = "--weights-array"};

@@ -1,5 +1,6 @@
 // gridfold reduce: statistics of an array or of its groups.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,13 +14,16 @@
 #include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/mask_argument.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/scalar_text.h"
 #include "client/command_line/arguments/statistic_argument.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
 #include "client/command_line/commands/outgoing_array.h"
+#include "client/command_line/input/number_parsing.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/reduction_report.h"
 
@@ -36,6 +40,8 @@ Examples:
   gridfold reduce flights.csv.gz --column delay --missing NA --ignore-nan
   gridfold reduce results.npz --member scores        one array of an archive
   gridfold reduce samples.bin --type float32 --segments 0,1000,5000
+  gridfold reduce images.npy --axis 0 --stat mean --where valid.npy   of what valid.npy says counts
+  gridfold reduce readings.npy --segments 0,0,7 --stat mean,max --empty null
   gridfold reduce january.npy --accumulator january.acc
   gridfold reduce --array samples --stat sum         an array on the server; see gridfold array
   gridfold reduce --array 'samples[1000:50]'         50 of its elements, from number 1,000 on
@@ -47,6 +53,14 @@ Examples:
 bool IsFloatingPoint(ElementType type) {
   return type == ElementType::kFloat16 || type == ElementType::kBfloat16 ||
          type == ElementType::kFloat32 || type == ElementType::kFloat64;
+}
+
+// Whether a stream takes no such options.
+bool TakesNoStream(const ReductionOptions& options) {
+  const double ddof = options.delta_degrees_of_freedom;
+  return options.where || options.initial ||
+         options.empty_group.policy != EmptyGroupPolicy::kError || ddof < 0 ||
+         ddof != std::floor(ddof);
 }
 
 // Whether rows that arrive one after the other are enough: all axes before some, or after some, are
@@ -69,7 +83,8 @@ class ReduceCommand : public Command {
       : command_(*program.add_subcommand("reduce", "Compute statistics of an array")),
         input_(command_, InputPlaces::kFileOrServer),
         stream_(command_),
-        grouping_(command_) {
+        grouping_(command_),
+        mask_(command_, "Statistics") {
     command_.footer(kFooter);
     const char* const group = "Statistics";
     command_
@@ -84,8 +99,46 @@ class ReduceCommand : public Command {
         .add_flag("--keep-dimensions", keep_dimensions_,
                   "Axes that are reduced stay in the result's shape, with an extent of 1")
         ->group(group);
-    AddNumberOption<uint32_t>(command_, "--ddof", delta_degrees_of_freedom_,
-                              "Divide the variance by the count less this; 1 for a sample")
+    command_
+        .add_option_function<std::string>(
+            "--ddof",
+            [this](const std::string& text) {
+              const std::optional<double> ddof = ParseNumber<double>(text);
+              if (!ddof || !std::isfinite(*ddof)) {
+                throw CLI::ValidationError("--ddof", absl::StrCat("'", text, "' is not a number"));
+              }
+              delta_degrees_of_freedom_ = *ddof;
+            },
+            "Divide the variance by the count less this; 1 for a sample")
+        ->type_name("N")
+        ->group(group);
+    command_
+        .add_option_function<std::string>(
+            "--empty",
+            [this](const std::string& text) {
+              const std::optional<EmptyGroup> rule = ParseEmptyGroup(text);
+              if (!rule) {
+                throw CLI::ValidationError(
+                    "--empty", absl::StrCat("'", text, "' is not error, nan, null or a number"));
+              }
+              empty_group_ = *rule;
+            },
+            "Statistics of groups that are too small for them: error (the default), nan, null, or "
+            "a value in their place")
+        ->type_name("error|nan|null|VALUE")
+        ->group(group);
+    command_
+        .add_option_function<std::string>(
+            "--initial",
+            [this](const std::string& text) {
+              initial_ = ParseScalar(text);
+              if (!initial_) {
+                throw CLI::ValidationError("--initial",
+                                           absl::StrCat("'", text, "' is not a number"));
+              }
+            },
+            "An element that each group has besides; of sum, product, min, max, all and any only")
+        ->type_name("VALUE")
         ->group(group);
     accumulator_.AddTo(
         command_, "--accumulator",
@@ -106,6 +159,9 @@ class ReduceCommand : public Command {
   absl::Status Run(const Session& session) override {
     absl::StatusOr<ReductionOptions> options = ToOptions();
     if (!options.ok()) return options.status();
+    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load(session);
+    if (!mask.ok()) return mask.status();
+    options->where = *std::move(mask);
     if (absl::Status status = accumulator_.Check(); !status.ok()) return status;
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
@@ -161,6 +217,7 @@ class ReduceCommand : public Command {
 
   static absl::StatusOr<bool> CanStream(const Session& session, ElementType type,
                                         size_t dimension_count, const ReductionOptions& options) {
+    if (TakesNoStream(options)) return false;
     const std::vector<Statistic>& statistics = options.statistics;
     // A product of floating-point elements depends on where in the array they stand.
     if (IsFloatingPoint(type) &&
@@ -202,6 +259,8 @@ class ReduceCommand : public Command {
     options.nan_policy = grouping_.nan_policy();
     options.overflow_policy = grouping_.overflow_policy();
     options.delta_degrees_of_freedom = delta_degrees_of_freedom_;
+    options.empty_group = empty_group_;
+    options.initial = initial_;
     options.return_accumulator = accumulator_.is_wanted();
     options.first_index = first_index_;
     options.keep_dimensions = keep_dimensions_;
@@ -212,9 +271,12 @@ class ReduceCommand : public Command {
   InputArguments input_;
   StreamArguments stream_;
   GroupingArguments grouping_;
+  MaskArgument mask_;
   std::vector<std::string> statistics_ = {"count", "sum",  "min",
                                           "max",   "mean", "standard_deviation"};
-  uint32_t delta_degrees_of_freedom_ = 0;
+  double delta_degrees_of_freedom_ = 0;
+  EmptyGroup empty_group_;
+  std::optional<Scalar> initial_;
   AccumulatorOutput accumulator_;
   uint64_t first_index_ = 0;
   bool keep_dimensions_ = false;

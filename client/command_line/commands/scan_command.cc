@@ -15,6 +15,7 @@
 #include "client/command_line/arguments/choice.h"
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/mask_argument.h"
 #include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/command.h"
@@ -63,7 +64,8 @@ class ScanCommand : public Command {
       : command_(*program.add_subcommand("scan", "Compute the running aggregate of an array")),
         input_(command_, InputPlaces::kFileOrServer),
         stream_(command_),
-        grouping_(command_) {
+        grouping_(command_),
+        mask_(command_, "Scan") {
     command_.footer(kFooter);
     const char* const group = "Scan";
     AddChoice(command_, "--op", options_.operation, Operations(),
@@ -110,8 +112,11 @@ class ScanCommand : public Command {
   bool IsChosen() const override { return command_.parsed(); }
 
   absl::Status Run(const Session& session) override {
-    const absl::StatusOr<ScanOptions> options = ToOptions();
+    absl::StatusOr<ScanOptions> options = ToOptions();
     if (!options.ok()) return options.status();
+    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load(session);
+    if (!mask.ok()) return mask.status();
+    options->where = *std::move(mask);
     if (absl::Status status = CheckBinaryOutput("--output", output_); !status.ok()) return status;
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
@@ -145,7 +150,8 @@ class ScanCommand : public Command {
       }));
     }
     auto& large = std::get<OutgoingArray>(*opened);
-    const absl::StatusOr<bool> can_stream = CanStream(session, options);
+    const absl::StatusOr<bool> can_stream =
+        large.stream().element_type() == ElementType::kBool ? false : CanStream(session, options);
     if (!can_stream.ok()) return can_stream.status();
     if (*can_stream) {
       // A header begins with the number of elements.
@@ -166,7 +172,8 @@ class ScanCommand : public Command {
   }
 
   static absl::StatusOr<bool> CanStream(const Session& session, const ScanOptions& options) {
-    if (!IsInline(options) || !std::holds_alternative<WholeArray>(options.grouping) ||
+    if (options.where || !IsInline(options) ||
+        !std::holds_alternative<WholeArray>(options.grouping) ||
         options.direction != ScanDirection::kForward) {
       return false;
     }
@@ -301,6 +308,7 @@ class ScanCommand : public Command {
   InputArguments input_;
   StreamArguments stream_;
   GroupingArguments grouping_;
+  MaskArgument mask_;
   ScanOptions options_;
   bool exclusive_ = false;
   bool reverse_ = false;

@@ -31,6 +31,7 @@ auto DispatchElementType(ElementType type, Function&& function) {
     case ElementType::kBfloat16: return function(ElementTag<Bfloat16>());
     case ElementType::kFloat32: return function(ElementTag<float>());
     case ElementType::kFloat64: return function(ElementTag<double>());
+    case ElementType::kBool: return function(ElementTag<uint8_t>());
   }
   std::abort();
 }

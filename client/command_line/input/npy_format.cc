@@ -26,7 +26,7 @@ struct TypeCode {
   absl::string_view code;
   ElementType type;
 };
-constexpr std::array<TypeCode, 11> kTypeCodes = {{
+constexpr std::array<TypeCode, 12> kTypeCodes = {{
     {"i1", ElementType::kInt8},
     {"i2", ElementType::kInt16},
     {"i4", ElementType::kInt32},
@@ -38,6 +38,7 @@ constexpr std::array<TypeCode, 11> kTypeCodes = {{
     {"f2", ElementType::kFloat16},
     {"f4", ElementType::kFloat32},
     {"f8", ElementType::kFloat64},
+    {"b1", ElementType::kBool},
 }};
 
 absl::Status Malformed(absl::string_view what) {
@@ -81,7 +82,6 @@ struct ElementLayout {
 
 absl::StatusOr<ElementLayout> ToElementLayout(absl::string_view descr,
                                               std::optional<ElementType> wanted_type) {
-  if (descr == "|b1") return ElementLayout{ElementType::kUint8, false};
   // ml_dtypes has no letter of its own.
   const bool is_bfloat16 = wanted_type == ElementType::kBfloat16;
   if (is_bfloat16 && (descr == "<V2" || descr == "|V2")) {

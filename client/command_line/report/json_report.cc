@@ -90,8 +90,11 @@ Json ToObject(const ExecutionStatistics& execution, absl::Duration round_trip_ti
 Json ToObject(const std::vector<ReductionResult::Entry>& entries) {
   Json object = Json::object();
   for (const ReductionResult::Entry& entry : entries) {
-    object[std::string(StatisticName(entry.statistic))] =
-        std::visit([](const auto& values) { return ToList(values); }, entry.values);
+    Json& list = object[std::string(StatisticName(entry.statistic))];
+    list = std::visit([](const auto& values) { return ToList(values); }, entry.values);
+    for (size_t i = 0; i < entry.has_value.size(); ++i) {
+      if (!entry.has_value[i]) list[i] = nullptr;
+    }
   }
   return object;
 }

@@ -11,7 +11,8 @@
 
 namespace gridfold::client {
 
-std::string FormatValue(const StatisticValues& values, uint64_t group) {
+std::string FormatValue(const ReductionResult::Entry& entry, uint64_t group) {
+  if (!entry.has_value.empty() && !entry.has_value[group]) return "null";
   return std::visit(
       [group](const auto& list) -> std::string {
         using T = typename std::decay_t<decltype(list)>::value_type;
@@ -23,7 +24,7 @@ std::string FormatValue(const StatisticValues& values, uint64_t group) {
           return FormatInteger(list[group]);
         }
       },
-      values);
+      entry.values);
 }
 
 namespace {
@@ -31,7 +32,7 @@ namespace {
 void PrintWhole(const ReductionResult& result, const TextStyle& style, std::ostream& out) {
   Table table({Alignment::kLeft, Alignment::kRight});
   for (const ReductionResult::Entry& entry : result.entries) {
-    table.AddRow({std::string(StatisticName(entry.statistic)), FormatValue(entry.values, 0)});
+    table.AddRow({std::string(StatisticName(entry.statistic)), FormatValue(entry, 0)});
   }
   table.Print(style, out);
 }
@@ -49,7 +50,7 @@ void PrintGroups(const ReductionResult& result, uint64_t rows_max, const TextSty
   for (uint64_t group = 0; group < shown; ++group) {
     std::vector<std::string> row = {FormatPosition(result.result_shape, group)};
     for (const ReductionResult::Entry& entry : result.entries) {
-      row.push_back(FormatValue(entry.values, group));
+      row.push_back(FormatValue(entry, group));
     }
     table.AddRow(std::move(row));
   }

@@ -174,9 +174,10 @@ std::string Difference(const KnownReduction& known, const client::ReductionResul
     return absl::StrCat(result.entries.size(), " statistics, not ", known.entries.size());
   }
   for (size_t i = 0; i < known.entries.size(); ++i) {
-    const auto& [statistic, values] = known.entries[i];
-    if (result.entries[i].statistic != statistic || result.entries[i].values != values) {
-      return absl::StrCat(std::string(client::StatisticName(statistic)), " is wrong");
+    const client::ReductionResult::Entry& entry = known.entries[i];
+    if (result.entries[i].statistic != entry.statistic ||
+        result.entries[i].values != entry.values) {
+      return absl::StrCat(std::string(client::StatisticName(entry.statistic)), " is wrong");
     }
   }
   return "";

@@ -1,5 +1,7 @@
 // Connection.reduce.
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -48,9 +50,17 @@ client::Grouping ToGrouping(int axis) {
   return client::Axis{static_cast<uint32_t>(axis)};
 }
 
+client::Scalar ToScalar(const py::object& value) {
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
+  if (!py::isinstance<py::int_>(value)) return value.cast<double>();
+  if (value < py::int_(0)) return value.cast<int64_t>();
+  return value.cast<uint64_t>();
+}
+
 py::tuple Reduce(const Connection& connection, const py::tuple& source,
                  const std::vector<int>& statistics, int axis, bool ignore_nan, bool wrap,
-                 uint32_t delta_degrees_of_freedom) {
+                 double delta_degrees_of_freedom, const std::optional<py::tuple>& where,
+                 const py::object& initial) {
   client::ReductionOptions options{
       .grouping = ToGrouping(axis),
       .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
@@ -60,6 +70,11 @@ py::tuple Reduce(const Connection& connection, const py::tuple& source,
     options.statistics.push_back(static_cast<client::Statistic>(statistic));
   }
   const client::ArrayInput input = ToInput(source);
+  if (where) {
+    options.where = ToInput(*where);
+    options.empty_group.policy = client::EmptyGroupPolicy::kNan;
+  }
+  if (!initial.is_none()) options.initial = ToScalar(initial);
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
     return client.ReduceArray(input, options, call);
   });
@@ -72,7 +87,8 @@ py::tuple Reduce(const Connection& connection, const py::tuple& source,
 
 void AddReductions(ConnectionClass& connection) {
   connection.def("reduce", &Reduce, py::arg("source"), py::arg("statistics"), py::arg("axis"),
-                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"));
+                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"),
+                 py::arg("where") = py::none(), py::arg("initial") = py::none());
 }
 
 }  // namespace gridfold::python

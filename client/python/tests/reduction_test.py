@@ -142,8 +142,38 @@ class ReductionTest(PackageTest):
                              getattr(np, name)(array, axis=0, where=mask), name)
         self.assert_same(self.gpu.max(array, axis=1, initial=-99, where=mask),
                          np.max(array, axis=1, initial=-99, where=mask))
-        with self.assertRaisesRegex(NotImplementedError, "where"):
-            self.gpu.mean(array, axis=0, where=mask)
+        for name in ("mean", "std", "var"):
+            for axis in (0, 1, -1):
+                self.assert_near(getattr(self.gpu, name)(array, axis=axis, where=array > -20),
+                                 getattr(np, name)(array, axis=axis, where=array > -20), name)
+        cube = numbers(np.dtype("f4"), (3, 4, 5))
+        mask = np.arange(20).reshape(4, 5) % 3 > 0
+        for axis in ((0, 2), 1, (1, 2), 0):
+            self.assert_near(self.gpu.mean(cube, axis=axis, where=mask),
+                             np.mean(cube, axis=axis, where=mask), axis)
+        with self.assertWarns(RuntimeWarning):
+            self.assertTrue(np.isnan(self.gpu.mean(array, axis=0, where=array > 1e9)).all())
+        with self.assertRaises(ValueError):
+            self.gpu.max(array, axis=0, where=mask[:3, :4])
+        with self.assertRaises(TypeError):
+            self.gpu.mean(array, axis=0, where=array)
+
+    def test_where_on_the_server(self):
+        array = numbers(np.dtype("i4"), (30, 40))
+        mask = array % 3 == 0
+        with self.gpu.put(array) as kept:
+            for axis in (None, 0, 1):
+                for name in ("sum", "mean", "any"):
+                    self.assert_near(getattr(self.gpu, name)(kept, axis, where=mask),
+                                     getattr(np, name)(array, axis, where=mask), name)
+                self.assert_same(self.gpu.max(kept, axis, where=mask, initial=-7),
+                                 np.max(array, axis, where=mask, initial=-7))
+        with self.gpu.put(mask) as kept:
+            self.assertEqual(kept.dtype, np.bool_)
+            np.testing.assert_array_equal(np.asarray(kept), mask)
+            self.assert_same(self.gpu.min(kept, 0), mask.min(0))
+            self.assert_same(self.gpu.sum(kept), mask.sum())
+            self.assert_same(self.gpu.cumsum(kept, 1), mask.cumsum(1))
 
     def test_several_at_once(self):
         array = numbers(np.dtype("i4"), (3, 4))

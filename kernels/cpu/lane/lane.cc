@@ -6,8 +6,10 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "kernels/contract/lane_limits.h"
 #include "kernels/cpu/base/job_context.h"
@@ -17,6 +19,7 @@
 #include "kernels/cpu/rearrange/rearrange.h"
 #include "kernels/cpu/reduce/reduce.h"
 #include "kernels/cpu/scan/scan.h"
+#include "kernels/cpu/select/select.h"
 #include "kernels/memory/host_resident_pool.h"
 
 namespace gridfold::kernels::cpu {
@@ -32,6 +35,16 @@ MutableHostSpan HostSpanOf(const OutputSpan& output) {
         return MutableHostSpan{span.data, span.size_bytes};
       },
       output);
+}
+
+HostSpan HostSpanOf(const ResidentSpan& span) { return {span.data, span.size_bytes}; }
+
+// Counters that a selection has in its scratch.
+std::span<uint64_t> CountersOf(const MutableResidentSpan& scratch) {
+  return {reinterpret_cast<uint64_t*>(scratch.data), scratch.size_bytes / sizeof(uint64_t)};
+}
+std::span<const uint64_t> CountersOf(const ResidentSpan& scratch) {
+  return {reinterpret_cast<const uint64_t*>(scratch.data), scratch.size_bytes / sizeof(uint64_t)};
 }
 
 // Calls `step` with the offset and size of one piece of `size_bytes` after the other.
@@ -172,6 +185,44 @@ class CpuLane final : public Lane {
     if (!status.ok()) return status;
     return Run<absl::Status>(order, std::move(stop), statistics, [&](JobContext& job) {
       return RearrangeOnCpu(order, element_bytes, joiner_.Join(from), HostSpanOf(to), job);
+    });
+  }
+
+  absl::StatusOr<std::vector<uint64_t>> Select(const SelectionPlan& plan, InputSpan input,
+                                               ResidentSpan mask, MutableResidentSpan scratch,
+                                               MutableResidentSpan selected, std::stop_token stop,
+                                               RunStatistics& statistics) override {
+    absl::Status status = CheckSelectionFits(options_, plan, input, mask, scratch, selected);
+    if (!status.ok()) return status;
+    return Run<absl::StatusOr<std::vector<uint64_t>>>(
+        plan, std::move(stop), statistics, [&](JobContext& job) {
+          return SelectOnCpu(plan, joiner_.Join(input), HostSpanOf(mask), CountersOf(scratch),
+                             selected.data, job);
+        });
+  }
+
+  absl::Status FindSelected(ResidentSpan mask, ResidentSpan scratch, std::span<uint64_t> places,
+                            std::stop_token stop, RunStatistics& statistics) override {
+    absl::Status status = CheckPlacesFit(options_, places.size());
+    if (!status.ok()) return status;
+    // Each place is looked for in one tile.
+    SelectionPlan work;
+    work.element_count = places.size() * kSelectionTile;
+    return Run<absl::Status>(work, std::move(stop), statistics, [&](JobContext& job) {
+      return FindSelectedOnCpu(HostSpanOf(mask), CountersOf(scratch), places, job);
+    });
+  }
+
+  absl::Status Replace(uint64_t element_bytes, const ElementBytes& replacement, InputSpan input,
+                       ResidentSpan mask, MutableResidentSpan output, std::stop_token stop,
+                       RunStatistics& statistics) override {
+    absl::Status status = CheckReplacementFits(options_, element_bytes, input, mask, output);
+    if (!status.ok()) return status;
+    SelectionPlan work;
+    work.element_count = mask.size_bytes;
+    return Run<absl::Status>(work, std::move(stop), statistics, [&](JobContext& job) {
+      return ReplaceOnCpu(element_bytes, replacement, joiner_.Join(input), HostSpanOf(mask),
+                          output.data, job);
     });
   }
 

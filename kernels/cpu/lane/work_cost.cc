@@ -66,6 +66,11 @@ uint64_t WorkNanoseconds(const Rearrangement& order) {
   return Nanoseconds(static_cast<double>(order.element_count()) * kMoved);
 }
 
+uint64_t WorkNanoseconds(const SelectionPlan& plan) {
+  return Nanoseconds(static_cast<double>(plan.element_count) * kMoved +
+                     static_cast<double>(plan.grouping.group_count) * kValue);
+}
+
 int ThreadsWorthWaking(uint64_t work_nanoseconds, int threads) {
   const uint64_t worth = work_nanoseconds / kNanosecondsPerThread;
   return static_cast<int>(std::clamp<uint64_t>(worth, 1, static_cast<uint64_t>(threads)));

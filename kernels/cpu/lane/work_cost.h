@@ -9,6 +9,7 @@
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/scan.h"
+#include "kernels/contract/selection.h"
 
 namespace gridfold::kernels::cpu {
 
@@ -18,6 +19,7 @@ uint64_t WorkNanoseconds(const ScanPlan& plan);
 uint64_t WorkNanoseconds(const HistogramPlan& plan);
 uint64_t WorkNanoseconds(const KeyedReductionPlan& plan);
 uint64_t WorkNanoseconds(const Rearrangement& order);
+uint64_t WorkNanoseconds(const SelectionPlan& plan);
 
 // Of `threads`, as many as work of this length should be shared by; at least 1.
 int ThreadsWorthWaking(uint64_t work_nanoseconds, int threads);

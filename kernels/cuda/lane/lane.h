@@ -51,6 +51,15 @@ class CudaLane final : public Lane {
                                                RunStatistics& statistics) override;
   absl::Status Rearrange(const Rearrangement& order, uint64_t element_bytes, InputSpan from,
                          OutputSpan to, std::stop_token stop, RunStatistics& statistics) override;
+  absl::StatusOr<std::vector<uint64_t>> Select(const SelectionPlan& plan, InputSpan input,
+                                               ResidentSpan mask, MutableResidentSpan scratch,
+                                               MutableResidentSpan selected, std::stop_token stop,
+                                               RunStatistics& statistics) override;
+  absl::Status FindSelected(ResidentSpan mask, ResidentSpan scratch, std::span<uint64_t> places,
+                            std::stop_token stop, RunStatistics& statistics) override;
+  absl::Status Replace(uint64_t element_bytes, const ElementBytes& replacement, InputSpan input,
+                       ResidentSpan mask, MutableResidentSpan output, std::stop_token stop,
+                       RunStatistics& statistics) override;
   absl::Status Copy(InputSpan from, OutputSpan to, std::stop_token stop) override;
   absl::Status Clear(MutableResidentSpan span, std::stop_token stop) override;
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional, Union
 import numpy as np
 
 from . import _native
-from ._elements import as_array, wire_form
+from ._elements import BOOL, as_array, wire_form
 from ._histograms import Histograms
 from ._reductions import Reductions
 from ._resident import ResidentArray, of_description, wire_shape
@@ -104,7 +104,7 @@ class Connection(Reductions, Scans, Histograms):
         Parameters
         ----------
         x : array_like
-            Of any shape; bools are kept as uint8.
+            Of any shape.
         name : str
             Up to 128 letters, digits and "._-/"; empty: the server chooses one.
         expiry : float, optional
@@ -121,9 +121,9 @@ class Connection(Reductions, Scans, Histograms):
         """
         array = np.asarray(as_array(x), order="C")
         flat, number = wire_form(array)
-        created = self._native.create_array(name, number, wire_shape(array.shape), expiry, device)
-        resident = ResidentArray(self, created[0], flat.dtype if array.dtype.kind == "b"
-                                 else array.dtype, array.shape)
+        kept = BOOL if array.dtype.kind == "b" else number
+        created = self._native.create_array(name, kept, wire_shape(array.shape), expiry, device)
+        resident = ResidentArray(self, created[0], array.dtype, array.shape)
         try:
             if array.size:
                 self._native.write_array(resident.name, 0, (flat, number, None))

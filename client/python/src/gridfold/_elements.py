@@ -10,11 +10,13 @@ Array = np.ndarray[Any, Any]
 
 # Numbers of the wire.
 BFLOAT16 = 10
+BOOL = 13  # Of arrays on the server and of masks; operations here send bools as uint8.
 _NUMBERS: dict[str, int] = {
     "int8": 1, "int16": 2, "int32": 3, "int64": 4, "uint8": 5, "uint16": 6, "uint32": 7,
     "uint64": 8, "float16": 9, "float32": 11, "float64": 12}
 _BY_DTYPE: dict[Any, int] = {np.dtype(name): number for name, number in _NUMBERS.items()}
 _BY_NUMBER: dict[int, Any] = {number: dtype for dtype, number in _BY_DTYPE.items()}
+_BY_NUMBER[BOOL] = np.dtype(np.bool_)
 
 
 def dtype_of(element_type: int) -> Any:

@@ -34,8 +34,13 @@ class Engine(Protocol):
     """The operations on sources. `axis` is -1 for the whole array, 0 or 1 for a matrix."""
 
     def reduce(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
-               wrap: bool, ddof: int) -> tuple[tuple[Any, ...], Execution]:
-        """One number for each statistic of a whole array, otherwise one array."""
+               wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None
+               ) -> tuple[tuple[Any, ...], Execution]:
+        """One number for each statistic of a whole array, otherwise one array.
+
+        With `where`, a mask of the source's shape, means and the like of groups of which no
+        element counts are NaN.
+        """
 
     def scan(self, source: Source, operation: int, axis: int, exclusive: bool, reverse: bool,
              output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool

@@ -82,11 +82,15 @@ class LocalEngine:
         return self.is_open
 
     def reduce(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
-               wrap: bool, ddof: int) -> tuple[tuple[Any, ...], LocalExecution]:
+               wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None
+               ) -> tuple[tuple[Any, ...], LocalExecution]:
+        if where is not None:
+            raise NotImplementedError("where: not in this process, but of whole arrays, and with "
+                                      "an axis of sums, products, any, all and extremes")
         start = time.perf_counter()
         here = self._source(source)
         array = _core.to_array(here)
-        spec = _core.reduction_spec(statistics, axis, ignore_nan, wrap, ddof)
+        spec = _core.reduction_spec(statistics, axis, ignore_nan, wrap, int(ddof))
         result = _core.Handle(_core.library.gridfold_reduction_free)
         _core.check(_core.library.gridfold_reduce(
             self._engine(), ctypes.byref(array), ctypes.byref(spec), result.out))

@@ -113,6 +113,21 @@ def _finish(value: Any, dtype: Any, statistic: int, question: Question) -> Any:
     return np.full((1,) * len(question.array.shape), scalar, dtype)
 
 
+def finish_one(question: Question, statistic: int, value: Any, policy: Policy) -> Any:
+    """One statistic as NumPy has it, from the engine's value, if there are elements."""
+    if question.layout is None:
+        return _of_nothing(question, statistic, policy)
+    return _finish(value, result_dtype(statistic, question.array.dtype), statistic, question)
+
+
+def warn_of_few(statistic: int, counts: Any, policy: Policy) -> None:
+    """NumPy's warning of groups with too few elements for a quotient."""
+    needed = policy.ddof if statistic in SPREADS else 0
+    if statistic in _QUOTIENTS and np.any(np.asarray(counts) <= needed):
+        warnings.warn("Degrees of freedom <= 0 for slice." if needed else "Mean of empty slice",
+                      RuntimeWarning, stacklevel=5)
+
+
 def _check_range(value: Any, dtype: Any) -> None:
     if value > np.iinfo(dtype).max:
         raise OverflowError(f"the range {value} lies outside {dtype}")

@@ -12,15 +12,14 @@ from ._engine import Engine
 from ._layout import Axis
 from ._reduce import SPREADS, Policy, ask, group_length, reduce, scaled_spread, to_ddof, wraps
 from ._statistics import NUMBERS, Statistics, number_of
-from ._where import fill, select
+from ._where import fill, is_for_server, reduce_where, select
 
 
 class Reductions:
     """Reductions of arrays of any shape, order and element type, here or on the server.
 
     `x` is whatever NumPy takes as an array, or a `ResidentArray`. `axis` is None for all of it, a
-    number or several. `where` selects elements: of the whole array, or with `axis` of sums,
-    products, `any`, `all` and `count_nonzero`. Results have NumPy's shapes and dtypes.
+    number or several. `where` selects elements, of the whole array or along `axis`. Results have NumPy's shapes and dtypes.
 
     Unlike NumPy's, sums, means and all that follows from them are exact and rounded once, so their
     bits do not depend on the order of the elements, and integers that overflow are an
@@ -36,7 +35,10 @@ class Reductions:
                    policy: Policy = Policy(), identity: Any = None) -> Any:
         number = NUMBERS[name]
         if where is not None and where is not True:
-            x = select(x, where, keepdims) if axis is None else fill(x, where, name, identity)
+            if is_for_server(x, axis, identity):
+                return reduce_where(self._engine, x, name, axis, keepdims, where, policy,
+                                    identity if name in ("min", "max") else None)
+            x = select(x, where, keepdims) if axis is None else fill(x, where, identity)
         question = ask(x, axis, keepdims, in_order=name in ("argmin", "argmax"))
         if number in SPREADS and policy.ddof and question.layout is not None:
             if not isinstance(policy.ddof, int) or group_length(question) <= policy.ddof:

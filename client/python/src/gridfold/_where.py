@@ -1,4 +1,4 @@
-"""`where`: the elements of an array that count, chosen before it is sent."""
+"""`where`: the elements of an array that count, chosen before it is sent, or by the server."""
 
 from __future__ import annotations
 
@@ -6,17 +6,60 @@ from typing import Any
 
 import numpy as np
 
-from ._elements import as_array
+from ._elements import BOOL, Array, as_array, wire_form
+from ._engine import Engine, Source
+from ._layout import Axis, lay_out
+from ._reduce import Policy, Question, ask, finish_one, warn_of_few
+from ._resident import wire_shape
+from ._statistics import NUMBERS
 
 
-def _mask(x: Any, where: Any) -> tuple[Any, Any]:
-    if hasattr(x, "_lay_out"):
-        raise NotImplementedError("where: not for arrays on the server")
-    array = as_array(x)
+def is_for_server(x: Any, axis: Axis, identity: Any) -> bool:
+    """Whether the server is to choose: elements are there already, or nothing could stand here in
+    the place of those that do not count."""
+    return hasattr(x, "_lay_out") or (axis is not None and identity is None)
+
+
+def reduce_where(engine: Engine, x: Any, name: str, axis: Axis, keepdims: bool, where: Any,
+                 policy: Policy, initial: Any = None) -> Any:
+    """The statistic of the elements that count, as NumPy has it, chosen by the server."""
+    if name in ("min", "max") and initial is None:
+        raise ValueError(f"reduction operation '{name}imum' does not have an identity, so to use "
+                         "a where mask one has to specify 'initial'")
+    array = x if hasattr(x, "_lay_out") else np.ascontiguousarray(as_array(x))
+    question = ask(array, axis, keepdims)
+    number = NUMBERS[name]
+    if question.layout is None:
+        return finish_one(question, number, None, policy)
+    mask = np.broadcast_to(_truths(where), question.array.shape)
+    asked = [number] if initial is not None else [number, NUMBERS["count"]]
+    values, _ = engine.reduce(question.layout.source, asked, question.layout.axis,
+                              policy.ignore_nan, policy.wrap, policy.ddof,
+                              _source(mask, question), initial)
+    if initial is None:
+        warn_of_few(number, values[1], policy)
+    return finish_one(question, number, values[0], policy)
+
+
+def _source(mask: Array, question: Question) -> Source:
+    """The mask, laid out as the array is."""
+    mask = np.ascontiguousarray(mask)
+    if hasattr(question.array, "_lay_out"):
+        rows = wire_shape(mask.shape)
+        return wire_form(mask.reshape(-1))[0], BOOL, rows if len(rows) == 2 else None
+    flat, _, shape = lay_out(mask, question.axes).source
+    return flat, BOOL, shape
+
+
+def _truths(where: Any) -> Array:
     mask = np.asarray(where)
     if mask.dtype.kind != "b":
         raise TypeError("where: must be of bools")
-    return array, mask
+    return mask
+
+
+def _mask(x: Any, where: Any) -> tuple[Any, Any]:
+    return as_array(x), _truths(where)
 
 
 def select(x: Any, where: Any, keepdims: bool) -> Any:
@@ -26,9 +69,7 @@ def select(x: Any, where: Any, keepdims: bool) -> Any:
     return chosen.reshape((-1,) + (1,) * (array.ndim - 1)) if keepdims else chosen
 
 
-def fill(x: Any, where: Any, name: str, identity: Any) -> Any:
+def fill(x: Any, where: Any, identity: Any) -> Any:
     """The array with what changes no result in the place of the elements that do not count."""
     array, mask = _mask(x, where)
-    if identity is None:
-        raise NotImplementedError(f"where: not for {name} with an axis, unless initial is given")
     return np.where(mask, array, np.asarray(identity, array.dtype))
