@@ -55,6 +55,15 @@ class OptionTest(CommandLineTest):
                 self.assertIn(option, text)
         self.assertIn("--ignore-nan", self.succeed("reduce", "--help").decode())
 
+    def test_strategies_are_named_or_refused(self):
+        for command, other in (("reduce", ()), ("scan", ()), ("histogram", ("--bins", 10))):
+            chosen = self.json(command, DELAY, *other)["execution"]["strategy"]
+            named = self.json(command, DELAY, *other, "--strategy", chosen)
+            self.assertEqual(named["execution"]["strategy"], chosen)
+            refused = self.expect_failure(1, "--strategy", command, DELAY, *other,
+                                          "--strategy", "fastest")
+            self.assertIn(chosen, refused.stderr.decode())
+
     def test_bins_for_one_axis(self):
         self.expect_failure(1, "2 entries, where one is needed", "histogram", DELAY, "--layout",
                             "even:3", "--layout", "even:4")

@@ -14,7 +14,7 @@ namespace gridfold::client {
 // parts: how their results were merged, and the bytes and times of all parts together.
 struct ExecutionStatistics {
   std::string engine;         // "cuda" or "cpu".
-  std::string strategy;       // Kernel family, for example "histogram/shared".
+  std::string strategy;       // The kernels that ran, for example "histogram/shared".
   uint32_t cluster_size = 1;  // Thread blocks in one cluster.
   uint64_t bytes_read = 0;    // Input read by the kernels, once for each pass.
   absl::Duration queue_time;

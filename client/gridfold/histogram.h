@@ -82,6 +82,10 @@ struct HistogramOptions {
   // Whether the result comes with its accumulator, for Client::MergeAccumulators. Parts can be
   // merged if their bins are the same, so EvenBins need bounds.
   bool return_accumulator = false;
+  // The strategy that is to run it, as ExecutionStatistics names them, for measuring and for
+  // reproducing; the bits are the same. Empty: the server's choice. INVALID_ARGUMENT, with those
+  // that can, where it cannot take the request. Not for streams and sharded arrays.
+  std::string strategy = {};
 };
 
 // The counts of one channel.

@@ -44,6 +44,10 @@ struct ReductionOptions {
   bool return_accumulator = false;
   // Index of the first element of each group in that whole array; added to argmin and argmax.
   uint64_t first_index = 0;
+  // The strategy that is to run it, as ExecutionStatistics names them, for measuring and for
+  // reproducing; the bits are the same. Empty: the server's choice. INVALID_ARGUMENT, with those
+  // that can, where it cannot take the request. Not for streams and sharded arrays.
+  std::string strategy = {};
 };
 
 // One value for each group. Statistic says which alternative is held.

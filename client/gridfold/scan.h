@@ -64,6 +64,10 @@ struct ScanOptions {
   // streams and of sharded arrays.
   std::optional<ArrayInput> where = std::nullopt;
   ScanDestination destination = InlineDestination{};
+  // The strategy that is to run it, as ExecutionStatistics names them, for measuring and for
+  // reproducing; the bits are the same. Empty: the server's choice. INVALID_ARGUMENT, with those
+  // that can, where it cannot take the request. Not for streams and sharded arrays.
+  std::string strategy = {};
 };
 
 struct ScanResult {

@@ -199,6 +199,17 @@ TEST_F(ClientTest, ArraysWithoutDimensionsReachTheWire) {
   EXPECT_EQ(scan_request_.array().inline_array().shape_size(), 0);
 }
 
+TEST_F(ClientTest, StrategiesReachTheWire) {
+  const std::vector<uint8_t> elements = {1, 2};
+  (void)client_->ReduceArray(elements,
+                             {.statistics = {Statistic::kSum}, .strategy = "reduce/groups/tiles"});
+  EXPECT_EQ(reduce_request_.execution_options().strategy(), "reduce/groups/tiles");
+  (void)client_->ScanArray(elements, {.strategy = "scan/look-back"});
+  EXPECT_EQ(scan_request_.execution_options().strategy(), "scan/look-back");
+  (void)client_->ReduceArray(elements, {.statistics = {Statistic::kSum}});
+  EXPECT_FALSE(reduce_request_.has_execution_options());
+}
+
 TEST_F(ClientTest, SegmentsReachTheWire) {
   const std::vector<uint8_t> elements = {'a', 'b'};
   ASSERT_TRUE(client_

@@ -90,6 +90,7 @@ v1::ComputeHistogramRequest ToProto(const HistogramOptions& options) {
   request.set_format(static_cast<v1::HistogramFormat>(options.format));
   request.mutable_quantiles()->Add(options.quantiles.begin(), options.quantiles.end());
   request.set_return_accumulator(options.return_accumulator);
+  SetStrategy(options.strategy, request);
   return request;
 }
 

@@ -97,6 +97,7 @@ v1::ReduceArrayRequest ToProto(const ReductionOptions& options) {
   request.set_return_accumulator(options.return_accumulator);
   request.set_first_index(options.first_index);
   request.set_keep_dimensions(options.keep_dimensions);
+  SetStrategy(options.strategy, request);
   return request;
 }
 

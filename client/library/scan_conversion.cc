@@ -54,6 +54,7 @@ v1::ScanArrayRequest ToProto(const ScanOptions& options) {
   request.set_overflow_policy(static_cast<v1::OverflowPolicy>(options.overflow_policy));
   *request.mutable_destination() = MakeDestination(options.destination);
   request.set_exact(options.exact);
+  SetStrategy(options.strategy, request);
   return request;
 }
 

@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_CLIENT_LIBRARY_SHARED_CONVERSION_H_
 #define GRIDFOLD_CLIENT_LIBRARY_SHARED_CONVERSION_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,6 +22,12 @@ ExecutionStatistics FromProto(const v1::ExecutionStatistics& execution);
 v1::Grouping ToProto(const Grouping& grouping);
 
 v1::ResidentArray ToProto(const ResidentArray& array);
+
+// Names the strategy in a request, if there is a name.
+template <typename Request>
+void SetStrategy(const std::string& strategy, Request& request) {
+  if (!strategy.empty()) request.mutable_execution_options()->set_strategy(strategy);
+}
 
 v1::ArraySource ToProto(const StreamedArray& array);
 

@@ -13,8 +13,9 @@
 // bytes.
 //
 // Errors of Run* calls: RESOURCE_EXHAUSTED for a job larger than the lane; OUT_OF_RANGE for an
-// integer overflow; INVALID_ARGUMENT for faults that only the data shows (argmin of nothing but
-// ignored NaNs, too many bins for an automatic range); CANCELLED when `stop` was requested before
+// integer overflow; INVALID_ARGUMENT for a named strategy that cannot take the
+// plan (strategy_error.h), and for faults that only the data shows (argmin of nothing but ignored
+// NaNs, too many bins for an automatic range); CANCELLED when `stop` was requested before
 // the result was complete; INTERNAL for a failure of the device. A lane stays usable after every
 // error but the last; Engine::Healthy() tells whether the device is lost.
 #ifndef GRIDFOLD_KERNELS_CONTRACT_ENGINE_H_

@@ -143,7 +143,8 @@ absl::StatusOr<HistogramPlan> OutlineHistogram(const ArrayDescription& array, Hi
                        .out_of_range_policy = spec.out_of_range_policy,
                        .sparse = spec.sparse,
                        .quantiles = std::move(spec.quantiles),
-                       .return_states = spec.return_states};
+                       .return_states = spec.return_states,
+                       .strategy = std::move(spec.strategy)};
 }
 
 absl::Status CompletePlan(const std::stop_token& stop, HistogramPlan& plan) {

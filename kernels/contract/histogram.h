@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct HistogramSpec {
   bool sparse = false;
   std::vector<double> quantiles;
   bool return_states = false;  // With weights: whether the result holds their exact sums too.
+  std::string strategy{};      // Which is to run it (strategy_error.h); empty: the engine's choice.
 };
 
 // The bins of one channel, or of one axis of a two-dimensional histogram.
@@ -80,6 +82,7 @@ struct HistogramPlan {
   bool sparse = false;
   std::vector<double> quantiles;
   bool return_states = false;
+  std::string strategy{};  // Which is to run it; empty: the engine's choice.
 
   // Counters of all channels together (two dimensions: the product of both bin counts).
   uint64_t total_bin_count() const;

@@ -180,7 +180,8 @@ absl::StatusOr<ReductionPlan> PlanGroupsOfAnySize(const ArrayDescription& array,
                        .nan_policy = spec.nan_policy,
                        .overflow_policy = spec.overflow_policy,
                        .delta_degrees_of_freedom = spec.delta_degrees_of_freedom,
-                       .return_states = spec.return_states};
+                       .return_states = spec.return_states,
+                       .strategy = std::move(spec.strategy)};
 }
 
 absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec) {

@@ -28,6 +28,7 @@ struct ReductionSpec {
   // The array is a part of a whole: the result holds the groups' states, and groups may be smaller
   // than a statistic needs.
   bool return_states = false;
+  std::string strategy{};  // Which is to run it (strategy_error.h); empty: the engine's choice.
 };
 
 struct ReductionPlan {
@@ -39,6 +40,7 @@ struct ReductionPlan {
   uint32_t delta_degrees_of_freedom = 0;
   bool return_states = false;  // Whether the result holds the groups' states.
   uint64_t first_group = 0;    // The number of its first group, where it is a part of a whole.
+  std::string strategy{};      // Which is to run it; empty: the engine's choice.
 
   // Slots of 8 bytes that the answer takes.
   uint64_t result_slot_count() const { return statistics.size() * grouping.group_count; }

@@ -73,7 +73,8 @@ absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec) 
                   .output_type = output_type,
                   .nan_policy = spec.nan_policy,
                   .overflow_policy = spec.overflow_policy,
-                  .exact = spec.exact && IsFloatingPoint(array.element_type)};
+                  .exact = spec.exact && IsFloatingPoint(array.element_type),
+                  .strategy = std::move(spec.strategy)};
 }
 
 absl::Status CheckScanContinues(const ScanPlan& plan, const ScanCarry& carry) {

@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -55,7 +56,8 @@ struct ScanSpec {
   std::optional<ElementType> output_type;
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
-  bool exact = false;  // Exact sums of floating-point numbers; those of integers always are.
+  bool exact = false;      // Exact sums of floating-point numbers; those of integers always are.
+  std::string strategy{};  // Which is to run it (strategy_error.h); empty: the engine's choice.
 };
 
 struct ScanPlan {
@@ -67,7 +69,8 @@ struct ScanPlan {
   ElementType output_type = ElementType::kInt64;
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
-  bool exact = false;  // Only where the array is floating-point and the operation is a sum.
+  bool exact = false;      // Only where the array is floating-point and the operation is a sum.
+  std::string strategy{};  // Which is to run it; empty: the engine's choice.
 
   uint64_t output_size_bytes() const { return array.element_count * ElementSize(output_type); }
 };

@@ -148,7 +148,8 @@ class BatchRun {
 }  // namespace
 
 std::optional<ReductionBatchKey> BatchKeyOf(const ReductionPlan& plan) {
-  if (plan.grouping.kind != GroupingKind::kWhole || plan.return_states) return std::nullopt;
+  const bool is_alone = plan.return_states || !plan.strategy.empty();
+  if (plan.grouping.kind != GroupingKind::kWhole || is_alone) return std::nullopt;
   ReductionBatchKey key{.element_type = plan.array.element_type,
                         .nan_policy = plan.nan_policy,
                         .overflow_policy = plan.overflow_policy,

@@ -38,7 +38,8 @@ struct ReductionBatchKey {
 // An array larger than this takes longer than a launch, and is better left where it is.
 inline constexpr uint64_t kBatchedArrayBytesMax = uint64_t{1} << 20;
 
-// Nothing for a reduction that shares no launch: of several groups, or one that returns states.
+// Nothing for a reduction that shares no launch: of several groups, one that returns
+// states, or one whose strategy is named.
 std::optional<ReductionBatchKey> BatchKeyOf(const ReductionPlan& plan);
 
 struct BatchedReduction {

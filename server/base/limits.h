@@ -317,9 +317,9 @@ inline constexpr std::chrono::milliseconds kStopAtOnceTimeout{500};
 // program may still be on its way; closing the connection before it has arrived could destroy it.
 inline constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(2);
 
-// Strategies that the metrics tell apart; an engine has no more than ten for each operation. What
-// comes after is counted together.
-inline constexpr uint32_t kMetricStrategyCountMax = 32;
+// Strategies that the metrics tell apart. An engine has some forty, of which a server's callers
+// make use of a few. What comes after is counted together.
+inline constexpr uint32_t kMetricStrategyCountMax = 64;
 // Connections of scrapes at the same time; of the address that has most of them the oldest makes
 // room for a new one. How long a request, and how long taking the answer, may take; and the bytes
 // of a request.

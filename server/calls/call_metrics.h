@@ -66,7 +66,7 @@ class CallMetrics {
 
   std::array<RpcMetrics, kRpcCount> rpcs_;
   NameTable<kMetricStrategyCountMax> strategies_;
-  // By RPC, code, element type and strategy, the last one innermost: 1 MiB.
+  // By RPC, code, element type and strategy, the last one innermost: 2 MiB.
   std::array<std::atomic<uint64_t>, kRpcCount * kCodeCount * kTypeCount * kStrategyCount> calls_{};
 };
 

@@ -15,7 +15,7 @@ CallReport SmallReduction() {
   report.element_type = kernels::ElementType::kFloat32;
   report.admission_time = std::chrono::microseconds(12);
   report.queue_time = std::chrono::microseconds(7);
-  report.run.strategy = "reduce/contiguous";
+  report.run.strategy = "reduce/groups/contiguous";
   report.run.bytes_read = 4096;
   report.run.kernel_time = std::chrono::microseconds(9);
   return report;

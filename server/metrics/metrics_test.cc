@@ -300,9 +300,9 @@ TEST_F(MetricsTest, BytesAreThoseOfTheMessages) {
             static_cast<double>(response.ByteSizeLong()));
   EXPECT_EQ(metrics.Value("gridfold_kernel_read_bytes_total{rpc=\"ReduceArray\"}"), 800'000);
   EXPECT_EQ(metrics.Value("gridfold_kernel_read_bytes_total{rpc=\"ScanArray\"}"), 0);
-  EXPECT_THAT(
-      metrics.Series("gridfold_requests_total"),
-      UnorderedElementsAre(Pair(Calls("ReduceArray", "OK", "float64", "reduce/contiguous"), 1)));
+  EXPECT_THAT(metrics.Series("gridfold_requests_total"),
+              UnorderedElementsAre(
+                  Pair(Calls("ReduceArray", "OK", "float64", "reduce/groups/contiguous"), 1)));
 }
 
 TEST_F(MetricsTest, ResidentArraysAndTheirCallsShow) {
@@ -434,11 +434,12 @@ TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
   EXPECT_THAT(values("element_type"),
               IsSubsetOf({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
                           "float16", "bfloat16", "float32", "float64", "none"}));
-  EXPECT_THAT(values("strategy"),
-              IsSubsetOf({"reduce/contiguous", "reduce/axis-0", "reduce/side-by-side",
-                          "scan/blocks", "scan/axis-0", "scan/exact", "histogram/private",
-                          "histogram/shared", "merge/reduction", "merge/histogram", "create",
-                          "batch", "reduce/batch", "none"}));
+  EXPECT_THAT(
+      values("strategy"),
+      IsSubsetOf({"reduce/groups/contiguous", "reduce/columns/strips", "reduce/groups/side-by-side",
+                  "reduce/columns/side-by-side", "scan/blocks", "scan/axis-0", "scan/exact",
+                  "histogram/private", "histogram/shared", "merge/reduction", "merge/histogram",
+                  "create", "batch", "reduce/batch", "none"}));
 }
 
 TEST_F(MetricsTest, WhatIsNotAScrapeIsAnError) {

@@ -129,6 +129,7 @@ absl::Status ConvertSpec(const v1::ComputeHistogramRequest& request, kernels::Hi
   spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
   spec.return_states = request.return_accumulator();
   return FirstError(ConvertBins(request, spec.bins), ConvertChannelCount(request, spec),
+                    ConvertStrategy(request, spec.strategy),
                     Assign(FromWire(request.out_of_range_policy(), "out_of_range_policy"),
                            spec.out_of_range_policy),
                     Assign(IsSparse(request.format(), "format"), spec.sparse));
@@ -212,7 +213,10 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
   absl::Status held = arrays.Hold(*array, arrays.input.array, arrays.shards.array);
   if (held.ok()) held = ConvertYArray(request, *array, context, spec, arrays);
   if (held.ok()) held = ConvertWeights(request, *array, context, spec, arrays);
-  const absl::Status converted = FirstError(ConvertSpec(request, spec), held);
+  const bool is_sharded = !arrays.shards.any().empty();
+  const absl::Status converted =
+      FirstError(ConvertSpec(request, spec), held,
+                 is_sharded ? RefuseStrategy(request, "a sharded array") : absl::OkStatus());
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::HistogramPlan> plan =
       kernels::OutlineHistogram(array->description, std::move(spec), limits.bin_count_max);
@@ -241,7 +245,8 @@ absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequ
   if (!type.ok()) return type.status();
   kernels::HistogramSpec spec;
   const absl::Status converted =
-      FirstError(ConvertSpec(request, spec), ConvertStreamedCompanions(request, *type, spec));
+      FirstError(ConvertSpec(request, spec), RefuseStrategy(request, "a stream"),
+                 ConvertStreamedCompanions(request, *type, spec));
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::HistogramPlan> plan = kernels::OutlineHistogram(
       kernels::ArrayDescription::Vector(*type, 0), std::move(spec), limits.bin_count_max);

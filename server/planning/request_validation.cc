@@ -25,6 +25,7 @@ absl::Status ConvertSpec(const v1::ReduceArrayRequest& request, kernels::Reducti
   spec.return_states = request.return_accumulator();
   return FirstError(
       ConvertStatistics(request.statistics(), spec.statistics),
+      ConvertStrategy(request, spec.strategy),
       Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
 }
@@ -244,7 +245,9 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
                                                  planned.input.engine(), context),
                                planned.rearrangement));
   } else if (status.ok() && planned.input.is_sharded()) {
-    status = kernels::DealtReduction::Check(planned.plan, CutsOf(planned.input.resident->shards));
+    status = FirstError(
+        kernels::DealtReduction::Check(planned.plan, CutsOf(planned.input.resident->shards)),
+        RefuseStrategy(request, "a sharded array"));
   }
   if (!status.ok()) return status;
   planned.first_index = request.first_index();
@@ -283,7 +286,7 @@ absl::StatusOr<PlannedReductionStream> PlanStream(const v1::ReduceArrayRequest& 
   kernels::ReductionSpec spec;
   PlannedGroups groups;
   const absl::Status converted = FirstError(
-      ConvertSpec(request, spec),
+      ConvertSpec(request, spec), RefuseStrategy(request, "a stream"),
       Assign(PlanStreamedGroups(request.grouping(), *array, limits), groups),
       Assign(PlanResultShape(request.grouping(), array->shape, request.keep_dimensions()),
              planned.result_shape));

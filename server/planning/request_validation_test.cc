@@ -391,6 +391,24 @@ TEST(RequestValidationTest, ExactScansAreSums) {
   EXPECT_TRUE(Plan(Parse<v1::ScanArrayRequest>(Array(kSix) + sum), Limits{}).ok());
 }
 
+TEST(RequestValidationTest, StrategiesAreForEnginesToJudge) {
+  const auto options = [](const std::string& strategy) {
+    return "execution_options { strategy: '" + strategy + "' } ";
+  };
+  const std::string sum = Array(kSix) + "statistics: STATISTIC_SUM ";
+  const auto planned = Plan(Parse<v1::ReduceArrayRequest>(sum + options("reduce/x")), Limits{});
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  EXPECT_EQ(planned->plan.strategy, "reduce/x");
+  const std::string long_name(65, 'x');
+  ExpectFields<v1::ReduceArrayRequest>({{sum + options(long_name), "execution_options.strategy"}});
+  ExpectFields<v1::ScanArrayRequest>(
+      {{Array(kSix) + "operation: SCAN_OPERATION_SUM " + options(long_name),
+        "execution_options.strategy"}});
+  ExpectFields<v1::ComputeHistogramRequest>(
+      {{Array(kSix) + "bins { even { bin_count: 3 } } " + options(long_name),
+        "execution_options.strategy"}});
+}
+
 TEST(RequestValidationTest, AReductionIsPlannedAsItIsAsked) {
   const auto request = Parse<v1::ReduceArrayRequest>(
       Array(kMatrix) +

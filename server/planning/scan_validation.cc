@@ -24,6 +24,7 @@ using kernels::InvalidField;
 absl::Status ConvertSpec(const v1::ScanArrayRequest& request, kernels::ScanSpec& spec) {
   spec.exact = request.exact();
   return FirstError(
+      ConvertStrategy(request, spec.strategy),
       Assign(FromWire(request.operation(), "operation"), spec.operation),
       Assign(FromWire(request.mode(), "mode"), spec.mode),
       Assign(FromWire(request.direction(), "direction"), spec.direction),
@@ -211,6 +212,9 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   if (!plan.ok()) return plan.status();
   absl::Status shards_status =
       groups.rearrangement ? CheckIsOnOneDevice(*array) : CheckShardedScan(*array, *plan);
+  if (shards_status.ok() && array->is_sharded()) {
+    shards_status = RefuseStrategy(request, "a sharded array");
+  }
   if (!shards_status.ok()) return shards_status;
   PlannedScan planned{*std::move(plan), {}, std::nullopt, std::nullopt, InlineResult{},
                       context.arrays};
@@ -241,7 +245,9 @@ absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
   if (absl::Status status = ConvertSpec(request, spec); !status.ok()) return status;
-  if (absl::Status status = CheckStreamedScan(request, spec); !status.ok()) return status;
+  const absl::Status streamed =
+      FirstError(CheckStreamedScan(request, spec), RefuseStrategy(request, "a stream"));
+  if (!streamed.ok()) return streamed;
   absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(array->description(), std::move(spec));
   if (!plan.ok()) return plan.status();
   if (absl::Status status = CheckScanBatch(*plan, limits); !status.ok()) return status;

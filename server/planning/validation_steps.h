@@ -3,12 +3,17 @@
 #ifndef GRIDFOLD_SERVER_PLANNING_VALIDATION_STEPS_H_
 #define GRIDFOLD_SERVER_PLANNING_VALIDATION_STEPS_H_
 
+#include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "google/protobuf/repeated_field.h"
+#include "kernels/contract/invalid_field.h"
+#include "kernels/contract/strategy_error.h"
 #include "kernels/types/statistic.h"
 #include "server/base/limits.h"
 #include "server/planning/answer_size.h"
@@ -34,6 +39,25 @@ absl::Status FirstError(Statuses... statuses) {
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+// Copies the strategy that a request names. A name that is longer than any is not looked up.
+template <class Request>
+absl::Status ConvertStrategy(const Request& request, std::string& strategy) {
+  constexpr size_t kNameBytesMax = 64;
+  strategy = request.execution_options().strategy();
+  if (strategy.size() <= kNameBytesMax) return absl::OkStatus();
+  return kernels::InvalidField(kernels::kStrategyField, "is the name of no strategy");
+}
+
+// Refuses a strategy where an array is computed in parts, as streams and sharded arrays are: parts
+// have strategies of their own.
+template <class Request>
+absl::Status RefuseStrategy(const Request& request, const char* array) {
+  if (request.execution_options().strategy().empty()) return absl::OkStatus();
+  return kernels::InvalidField(
+      kernels::kStrategyField,
+      absl::StrCat(array, " is computed in parts, which have strategies of their own"));
 }
 
 // The error of planning, or that of an answer that would be too large.

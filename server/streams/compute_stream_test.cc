@@ -260,11 +260,17 @@ TEST_F(ComputeStreamTest, WhatStreamsRefuse) {
   ExpectFieldError(reduction, "data", {"123", "45"});
   reduction.set_first_index(kMax);
   ExpectFieldError(reduction, "request.first_index", {"1234"});
+  reduction = SumOf(v1::ELEMENT_TYPE_INT32);
+  reduction.mutable_execution_options()->set_strategy("reduce/groups/contiguous");
+  ExpectFieldError(reduction, "request.execution_options.strategy");
 
   v1::ComputeHistogramRequest histogram = Counts();
   histogram.mutable_bins(0)->mutable_even()->clear_lower_bound();
   histogram.mutable_bins(0)->mutable_even()->clear_upper_bound();
   ExpectFieldError(histogram, "request.bins[0]");
+  histogram = Counts();
+  histogram.mutable_execution_options()->set_strategy("histogram/shared");
+  ExpectFieldError(histogram, "request.execution_options.strategy");
   histogram = Counts();
   *histogram.mutable_array() = Streamed(v1::ELEMENT_TYPE_FLOAT32, 2);
   ExpectFieldError(histogram, "request.array.streamed_array.column_count");

@@ -123,6 +123,9 @@ TEST_F(ScanStreamTest, WhatScansRefuse) {
   request.set_direction(v1::SCAN_DIRECTION_REVERSE);
   ExpectScanError(request, "request.direction");
   request.clear_direction();
+  request.mutable_execution_options()->set_strategy("scan/blocks");
+  ExpectScanError(request, "request.execution_options.strategy");
+  request.clear_execution_options();
   request.mutable_grouping()->set_axis(0);
   ExpectScanError(request, "request.grouping");
   request.mutable_grouping()->mutable_segments();

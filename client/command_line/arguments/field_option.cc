@@ -48,6 +48,7 @@ const FieldOptions kFieldOptions[] = {
     {"grouping.axis", {"--axis"}},
     {"grouping.axes", {"--axis"}},
     {"keep_dimensions", {"--keep-dimensions"}},
+    {"execution_options.strategy", {"--strategy"}},
     {"grouping.segments", {"--segments"}},
     {"grouping", {"--axis", "--segments"}},
     {"nan_policy", {"--ignore-nan"}},

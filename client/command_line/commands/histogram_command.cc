@@ -19,6 +19,7 @@
 #include "client/command_line/arguments/mask_argument.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/strategy_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
@@ -98,6 +99,7 @@ class HistogramCommand : public Command {
         "Take the samples as a part of a whole and write its accumulator, for gridfold "
         "merge",
         group);
+    AddStrategyOption(command_, strategy_);
     AddNumberOption<uint64_t>(
         command_, "--rows", rows_max_,
         "Draw at most so many rows, by adding up neighbouring bins; 0 draws all")
@@ -400,6 +402,7 @@ class HistogramCommand : public Command {
     if (!bins.ok()) return bins.status();
     options.bins = *std::move(bins);
     options.channel_count = channel_count_;
+    options.strategy = strategy_;
     if (clamp_) options.out_of_range_policy = OutOfRangePolicy::kClamp;
     options.return_accumulator = accumulator_.is_wanted();
     if (sparse_) options.format = HistogramFormat::kSparse;
@@ -458,6 +461,7 @@ class HistogramCommand : public Command {
   uint32_t channel_count_ = 1;
   std::string quantiles_;
   AccumulatorOutput accumulator_;
+  std::string strategy_;
   uint64_t rows_max_ = 40;
 };
 

@@ -18,6 +18,7 @@
 #include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/scalar_text.h"
 #include "client/command_line/arguments/statistic_argument.h"
+#include "client/command_line/arguments/strategy_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
@@ -149,6 +150,7 @@ class ReduceCommand : public Command {
         command_, "--first-index", first_index_,
         "Index in that whole of the first element of each group, for argmin and argmax")
         ->group(group);
+    AddStrategyOption(command_, strategy_);
     AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
                               "Show at most so many groups; 0 shows all")
         ->default_str(absl::StrCat(rows_max_));
@@ -264,6 +266,7 @@ class ReduceCommand : public Command {
     options.return_accumulator = accumulator_.is_wanted();
     options.first_index = first_index_;
     options.keep_dimensions = keep_dimensions_;
+    options.strategy = strategy_;
     return options;
   }
 
@@ -280,6 +283,7 @@ class ReduceCommand : public Command {
   AccumulatorOutput accumulator_;
   uint64_t first_index_ = 0;
   bool keep_dimensions_ = false;
+  std::string strategy_;
   uint64_t rows_max_ = 20;
 };
 

@@ -17,6 +17,7 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/mask_argument.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/strategy_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
@@ -104,6 +105,7 @@ class ScanCommand : public Command {
         ->excludes(output)
         ->excludes(to_array)
         ->group(group);
+    AddStrategyOption(command_, strategy_);
     AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
                               "Show at most so many results; 0 shows all")
         ->default_str(absl::StrCat(rows_max_));
@@ -294,6 +296,7 @@ class ScanCommand : public Command {
     options.grouping = *std::move(grouping);
     options.nan_policy = grouping_.nan_policy();
     options.overflow_policy = grouping_.overflow_policy();
+    options.strategy = strategy_;
     if (!to_array_.empty()) options.destination = ResidentDestination{.name = to_array_};
     if (in_place_) options.destination = InPlaceDestination{};
     if (!output_type_.empty()) {
@@ -316,6 +319,7 @@ class ScanCommand : public Command {
   std::string output_;
   std::string to_array_;
   bool in_place_ = false;
+  std::string strategy_;
   uint64_t rows_max_ = 10;
 };
 

@@ -22,8 +22,9 @@ namespace {
 
 class Histogram {
  public:
-  Histogram(const HistogramPlan& plan, const HostHistogramInput& input, JobContext& job)
-      : plan_(plan), input_(input), job_(job), pieces_(CutSamples(plan)) {}
+  Histogram(const HistogramPlan& plan, const HostHistogramInput& input,
+            const HistogramPieces& pieces, JobContext& job)
+      : plan_(plan), input_(input), job_(job), pieces_(pieces) {}
 
   absl::StatusOr<HistogramResult> Run() {
     HistogramResult result;
@@ -217,15 +218,16 @@ class Histogram {
 
 absl::StatusOr<HistogramResult> HistogramOnCpu(const HistogramPlan& plan,
                                                const HostHistogramInput& input, JobContext& job) {
-  const HistogramPieces pieces = CutSamples(plan);
-  job.statistics.strategy = pieces.shared_counters ? "histogram/shared" : "histogram/private";
+  const absl::StatusOr<HistogramPieces> pieces = CutSamples(plan);
+  if (!pieces.ok()) return pieces.status();
+  job.statistics.strategy = HistogramStrategy(*pieces);
   const uint64_t passes =
       plan.weight_type.has_value()
-          ? (plan.total_bin_count() + pieces.bins_per_pass - 1) / pieces.bins_per_pass
+          ? (plan.total_bin_count() + pieces->bins_per_pass - 1) / pieces->bins_per_pass
           : 1;
   job.statistics.bytes_read =
       passes * (input.array.size_bytes + input.y_array.size_bytes + input.weights.size_bytes);
-  return Histogram(plan, input, job).Run();
+  return Histogram(plan, input, *pieces, job).Run();
 }
 
 }  // namespace gridfold::kernels::cpu

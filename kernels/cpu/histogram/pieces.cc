@@ -1,7 +1,10 @@
 #include "kernels/cpu/histogram/pieces.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
+#include "kernels/contract/strategy_error.h"
 #include "kernels/cpu/histogram/sample_placer.h"
 #include "kernels/cpu/histogram/weights.h"
 
@@ -28,26 +31,64 @@ uint64_t CounterBytes(const HistogramPlan& plan) {
                         [](auto tag) -> uint64_t { return sizeof(typename decltype(tag)::type); });
 }
 
-}  // namespace
-
-HistogramPieces CutSamples(const HistogramPlan& plan) {
-  const uint64_t samples = plan.array.element_count;
-  const uint64_t counter_bytes = CounterBytes(plan);
-  const uint64_t counters_max = kPrivateBytesMax / counter_bytes;
-  const bool weighted = plan.weight_type.has_value();
-  const uint64_t counters =
-      weighted ? std::min(plan.total_bin_count(), counters_max) : plan.total_bin_count();
-  const uint64_t worth_it = std::clamp<uint64_t>(samples / kPieceSamplesMin, 1, kPiecesMax);
-  const uint64_t cheap = samples / (kSamplesPerWordMin * (counter_bytes / sizeof(uint64_t)));
-  const uint64_t affordable = std::min(cheap, counters_max) / counters;
-  if (affordable >= std::min<uint64_t>(worth_it, 8) || weighted) {
-    HistogramPieces pieces = CutInto(std::clamp<uint64_t>(affordable, 1, worth_it), samples);
-    pieces.bins_per_pass = counters;
-    return pieces;
+// Of the samples and counters of a plan.
+struct Costs {
+  explicit Costs(const HistogramPlan& plan)
+      : samples(plan.array.element_count), weighted(plan.weight_type.has_value()) {
+    const uint64_t counter_bytes = CounterBytes(plan);
+    counters_max = kPrivateBytesMax / counter_bytes;
+    counters = weighted ? std::min(plan.total_bin_count(), counters_max) : plan.total_bin_count();
+    pieces_worth_it = std::clamp<uint64_t>(samples / kPieceSamplesMin, 1, kPiecesMax);
+    const uint64_t cheap = samples / (kSamplesPerWordMin * (counter_bytes / sizeof(uint64_t)));
+    tables_affordable = std::min(cheap, counters_max) / counters;
   }
-  HistogramPieces pieces = CutInto(worth_it, samples);
+
+  bool ArePrivateTablesCheap() const {
+    return tables_affordable >= std::min<uint64_t>(pieces_worth_it, 8) || weighted;
+  }
+
+  uint64_t samples;
+  bool weighted;
+  uint64_t counters_max;  // Of all private tables together.
+  uint64_t counters;      // Of a table.
+  uint64_t pieces_worth_it;
+  uint64_t tables_affordable;
+};
+
+HistogramPieces WithPrivateTables(const Costs& costs) {
+  HistogramPieces pieces = CutInto(
+      std::clamp<uint64_t>(costs.tables_affordable, 1, costs.pieces_worth_it), costs.samples);
+  pieces.bins_per_pass = costs.counters;
+  return pieces;
+}
+
+HistogramPieces WithSharedTable(const Costs& costs) {
+  HistogramPieces pieces = CutInto(costs.pieces_worth_it, costs.samples);
   pieces.shared_counters = true;
   return pieces;
+}
+
+}  // namespace
+
+const char* HistogramStrategy(const HistogramPieces& pieces) {
+  return pieces.shared_counters ? "histogram/shared" : "histogram/private";
+}
+
+absl::StatusOr<HistogramPieces> CutSamples(const HistogramPlan& plan) {
+  const Costs costs(plan);
+  std::vector<HistogramPieces> takers;  // The best first.
+  if (costs.counters <= costs.counters_max) takers.push_back(WithPrivateTables(costs));
+  if (!costs.weighted) {
+    takers.insert(costs.ArePrivateTablesCheap() ? takers.end() : takers.begin(),
+                  WithSharedTable(costs));
+  }
+  if (plan.strategy.empty()) return takers.front();
+  std::vector<std::string> names;
+  for (const HistogramPieces& pieces : takers) {
+    names.emplace_back(HistogramStrategy(pieces));
+    if (plan.strategy == names.back()) return pieces;
+  }
+  return StrategyError(plan.strategy, names);
 }
 
 }  // namespace gridfold::kernels::cpu

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "absl/status/statusor.h"
 #include "kernels/contract/histogram.h"
 
 namespace gridfold::kernels::cpu {
@@ -22,7 +23,11 @@ struct HistogramPieces {
   uint64_t bins_per_pass = 0;
 };
 
-HistogramPieces CutSamples(const HistogramPlan& plan);
+// "histogram/shared" where counters are, else "histogram/private".
+const char* HistogramStrategy(const HistogramPieces& pieces);
+
+// As the plan's strategy says, or as is thought best. Errors: those of StrategyError.
+absl::StatusOr<HistogramPieces> CutSamples(const HistogramPlan& plan);
 
 }  // namespace gridfold::kernels::cpu
 

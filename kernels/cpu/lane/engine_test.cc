@@ -72,7 +72,7 @@ TEST(CpuEngineTest, ReportsHowAJobRan) {
   spec.statistics = {Statistic::kSum};
   const auto plan = PlanReduction(kVector, spec).value();
   ASSERT_TRUE(lane->RunReduction(plan, BytesOf(values), {}, run).ok());
-  EXPECT_EQ(run.strategy, "reduce/contiguous");
+  EXPECT_EQ(run.strategy, "reduce/groups/contiguous");
   EXPECT_EQ(run.cluster_size, 1u);
   EXPECT_EQ(run.bytes_read, kCount * sizeof(int32_t));
   EXPECT_GT(run.kernel_time.count(), 0);

@@ -147,9 +147,9 @@ TEST_P(BriefReductionTest, HasTheBitsOfExactStates) {
             ASSERT_TRUE(plan.ok() && with_states.ok());
             RunStatistics run;
             const auto expected = lane->RunReduction(*with_states, input, {}, run);
-            EXPECT_NE(run.strategy, "reduce/side-by-side");
+            EXPECT_FALSE(run.strategy.ends_with("side-by-side"));
             const auto result = lane->RunReduction(*plan, input, {}, run);
-            was_brief |= run.strategy == "reduce/side-by-side";
+            was_brief |= run.strategy.ends_with("side-by-side");
             ASSERT_EQ(result.status(), expected.status());
             if (!result.ok()) continue;
             for (size_t s = 0; s < statistics.size(); ++s) {

@@ -9,7 +9,9 @@
 
 namespace gridfold::kernels::cpu {
 
-// The input has been checked against the plan and the lane.
+// The input has been checked against the plan and the lane. The strategies are
+// "reduce/groups/side-by-side" and "reduce/columns/side-by-side" (brief.h),
+// "reduce/groups/contiguous" and "reduce/columns/strips". Errors also those of StrategyError.
 absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan input,
                                             JobContext& job);
 

@@ -2,12 +2,18 @@
 
 #include <type_traits>
 
+#include "kernels/contract/strategy_error.h"
 #include "kernels/cpu/scan/operation.h"
 #include "kernels/numerics/scans/operator.h"
 
 namespace gridfold::kernels::cpu {
 
 namespace {
+
+const char* StrategyOf(const ScanPlan& plan) {
+  if (plan.exact) return "scan/exact";
+  return plan.grouping.kind == GroupingKind::kAxis0 ? "scan/axis-0" : "scan/blocks";
+}
 
 // Calls visit(std::integral_constant<ScanOperation, ...>()) with the operation whose operator the
 // plan takes.
@@ -34,12 +40,11 @@ absl::Status VisitOperation(const ScanPlan& plan, Visit visit) {
 
 absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                        ScanCarry* carry, JobContext& job) {
-  if (plan.exact) {
-    job.statistics.strategy = "scan/exact";
-    return RunExactScan(plan, input, output, carry, job);
-  }
-  job.statistics.strategy =
-      plan.grouping.kind == GroupingKind::kAxis0 ? "scan/axis-0" : "scan/blocks";
+  const char* const strategy = StrategyOf(plan);
+  absl::Status status = CheckOnlyStrategy(plan.strategy, strategy);
+  if (!status.ok()) return status;
+  job.statistics.strategy = strategy;
+  if (plan.exact) return RunExactScan(plan, input, output, carry, job);
   return VisitOperation(plan, [&](auto operation) {
     return RunScanOperation<decltype(operation)::value>(plan, input, output, carry, job);
   });

@@ -36,21 +36,28 @@ const NamedStatistics kFused = {
     "sum+mean+variance+min+max",
     {Statistic::kSum, Statistic::kMean, Statistic::kVariance, Statistic::kMin, Statistic::kMax}};
 
-// Of the input's first elements. `offsets`, of segments, is the grouping's on the device.
+// Of the input's first elements, unless the strategy that is forced cannot take them. `offsets`, of
+// segments, is the grouping's on the device.
 absl::Status MeasureExact(KernelBenchmark& benchmark, const NamedStatistics& set,
                           const ArrayDescription& array, const GroupingSpec& grouping,
                           const std::string& what, const uint64_t* offsets = nullptr) {
   const uint64_t count = array.element_count;
   const ElementType type = array.element_type;
-  const auto plan = PlanReduction(array, {.statistics = set.statistics, .grouping = grouping});
+  const auto plan = PlanReduction(array, {.statistics = set.statistics,
+                                          .grouping = grouping,
+                                          .strategy = benchmark.selection().strategy});
   if (!plan.ok()) return plan.status();
+  const absl::StatusOr<ReductionRoute> route =
+      PlanReductionRoute({*plan, benchmark.properties(), IsVectorAddress(benchmark.input())});
+  if (IsStrategyRefused(route.status())) return absl::OkStatus();
+  if (!route.ok()) return route.status();
   uint64_t* const slots = static_cast<uint64_t*>(benchmark.output());
   const ReductionOutput output{slots, slots + plan->result_slot_count()};
   const std::string name = absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
   const absl::Status status = benchmark.Measure(name, BytesMoved(*plan), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
     const ReductionInput input{{benchmark.NextInput(array.size_bytes()), count}, offsets};
-    return LaunchReduction(*plan, input, output, scratch, benchmark.properties(),
+    return LaunchReduction(*plan, *route, input, output, scratch, benchmark.properties(),
                            benchmark.stream());
   });
   if (!status.ok() || &set != &kSum || grouping.kind != GroupingKind::kWhole) return status;

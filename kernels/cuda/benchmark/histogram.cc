@@ -1,7 +1,6 @@
 #include "kernels/cuda/histogram/histogram.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -42,14 +41,6 @@ constexpr uint64_t kSampleCountMax = uint64_t{1} << 28;
 uint64_t SampleCount(const KernelBenchmark& benchmark, uint64_t sample_bytes,
                      uint64_t sample_count_max = kSampleCountMax) {
   return std::min(sample_count_max, benchmark.array_bytes() / sample_bytes);
-}
-
-// The method of the strategy's name that is to be forced; nothing where none is.
-std::optional<HistogramMethod> ForcedMethod(const KernelBenchmark& benchmark) {
-  for (const HistogramMethod method : kHistogramMethods) {
-    if (benchmark.selection().strategy == HistogramMethodName(method)) return method;
-  }
-  return std::nullopt;
 }
 
 // A device copy of a table of edges as CUB takes them, at the end of the output.
@@ -95,8 +86,9 @@ absl::StatusOr<CubCall> CubCallFor(const KernelBenchmark& benchmark, const Array
 // copy of the input: what is read twice from one place comes from a cache.
 absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
                      const HistogramSpec& spec, const std::string& remark) {
-  const auto plan = PlanHistogram(array, spec, kBinCountMax);
+  auto plan = PlanHistogram(array, spec, kBinCountMax);
   if (!plan.ok()) return plan.status();
+  plan->strategy = benchmark.selection().strategy;
   const DeviceSpan elements{benchmark.input(), array.element_count};
   const DeviceSpan others{benchmark.output(), array.element_count};
   if (spec.two_dimensional || spec.weight_type.has_value()) {
@@ -104,14 +96,13 @@ absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
                                                   benchmark.array_bytes(), cudaMemcpyDeviceToDevice,
                                                   benchmark.stream()));
   }
-  const HistogramOverrides overrides{.method = ForcedMethod(benchmark)};
   const auto launch = [&] {
     Scratch scratch = benchmark.NewScratch();
     return LaunchHistogram(*plan, {elements, others, others}, scratch, benchmark.properties(),
-                           benchmark.stream(), overrides);
+                           benchmark.stream());
   };
   const auto first = launch();
-  if (first.status().code() == absl::StatusCode::kFailedPrecondition) return absl::OkStatus();
+  if (IsStrategyRefused(first.status())) return absl::OkStatus();
   if (!first.ok()) return first.status();
   const std::string parts =
       first->strategy.part_count > 1 ? absl::StrCat(" (", first->strategy.part_count, ")") : "";

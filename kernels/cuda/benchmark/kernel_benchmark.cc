@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
+#include "kernels/contract/strategy_error.h"
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
@@ -41,6 +43,8 @@ uint64_t BytesMoved(const ReductionPlan& plan) {
   return plan.array.size_bytes() +
          (plan.grouping.offsets.size() + plan.result_slot_count()) * sizeof(uint64_t);
 }
+
+bool IsStrategyRefused(const absl::Status& status) { return FieldOf(status) == kStrategyField; }
 
 absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes,
                                                         BenchmarkSelection selection) {

@@ -41,13 +41,16 @@ struct BenchmarkRow {
 
 // What is to be measured; empty: all of it.
 struct BenchmarkSelection {
-  std::string strategy;  // Of operations with several; empty: what is thought best.
+  std::string strategy;  // By which all are run that it can take; empty: what is thought best.
   std::string rows;      // Those whose names contain this.
 };
 
 // What a reduction reads and writes: elements, offsets of segments, and a value of each statistic
 // for each group, which is more than the elements where groups are small.
 uint64_t BytesMoved(const ReductionPlan& plan);
+
+// Whether a row is not of the strategy that is forced (kernels/contract/strategy_error.h).
+bool IsStrategyRefused(const absl::Status& status);
 
 class KernelBenchmark {
  public:

@@ -24,18 +24,20 @@ SAMPLES = ["uniform", "constant", "u^6", "sorted"]
 BINS = [2, 16, 256, 1024, 16384, 57344, 65536, 98304, 131072, 262144, 524288, 1048576, 4194304]
 SIZES = {"int8": 1, "int16": 2, "int32": 4, "int64": 8, "float16": 2, "bfloat16": 2, "float32": 4,
          "float64": 8}  # Of an element, in bytes.
-# Shapes whose names do not say what they are: group sizes of reduce.cc, in its order.
+# Shapes whose names, behind the route, do not say what they are: group sizes of reduce.cc, in its
+# order. Runs before routes had the names of kernels call them reduce/contiguous, reduce/axis-0,
+# reduce/tile, reduce/segments-tile and reduce/segments-queue.
 SEGMENTS = {
-    "segments-tile sum float32 x33554432": "segments of 16",
-    "segments-tile sum float32 x2097152": "segments of 256",
-    "segments-tile sum float32 x131072": "segments of 4,096",
-    "segments-queue sum float32 x5369": "segments of 100,000",
-    "segments-tile sum float32 x16775907": "ragged segments, mean of 16; 1 GiB",
-    "segments-tile sum float32 x1048877": "ragged segments, mean of 256; 1 GiB",
-    "segments-queue sum float32 x6920": "ragged segments of 1 to 10^6",
-    "segments-queue sum float32 x1048577": "2^20 segments of 16, and one of all others",
-    "segments-tile sum float32 x4096": "4,096 arrays of 1 to 64 KiB in a batch",
-    "segments-tile sum+min+max+variance float32 x4096": "the batch, sum+min+max+variance",
+    "sum float32 x33554432": "segments of 16",
+    "sum float32 x2097152": "segments of 256",
+    "sum float32 x131072": "segments of 4,096",
+    "sum float32 x5369": "segments of 100,000",
+    "sum float32 x16775907": "ragged segments, mean of 16; 1 GiB",
+    "sum float32 x1048877": "ragged segments, mean of 256; 1 GiB",
+    "sum float32 x6920": "ragged segments of 1 to 10^6",
+    "sum float32 x1048577": "2^20 segments of 16, and one of all others",
+    "sum float32 x4096": "4,096 arrays of 1 to 64 KiB in a batch",
+    "sum+min+max+variance float32 x4096": "the batch, sum+min+max+variance",
 }
 
 
@@ -108,7 +110,7 @@ def whole_reductions(rows):
     sets = ["sum", "min+argmax", "sum+min+max+variance"]
     seen, lines = {}, []
     for row in rows:
-        match = re.fullmatch(r"reduce/contiguous (\S+) u?(\w+) x1", row["name"])
+        match = re.fullmatch(r"reduce/(?:contiguous|long/\S+) (\S+) u?(\w+) x1", row["name"])
         # The batch's counterpart has the name of the whole array, and comes later.
         if match and row["name"] not in {r["name"] for v in seen.values() for r in v}:
             seen.setdefault((match[2], match[1]), []).append(row)
@@ -126,10 +128,10 @@ def matrices(rows, axis):
             (r"sum\+min\+max\+variance", "four")]
     if axis == "columns":
         count_of = lambda m: int(m[3])
-        route = "axis-0"
+        route = r"(?:axis-0|columns/\S+)"
     else:
         count_of = lambda m: GIB2 // SIZES[m[2]] // int(m[3])
-        route = "(?:tile|contiguous)"
+        route = r"(?:tile|contiguous|groups/\S+|long/\S+)"
     labels = [f"{number(count)}: {name}" for _, name in sets for count in counts]
     patterns = "|".join(f"(?:{pattern})" for pattern, _ in sets)
     name_of = lambda m: next(name for pattern, name in sets if re.fullmatch(pattern, m[1]))
@@ -141,9 +143,10 @@ def matrices(rows, axis):
 def segments(rows):
     lines = []
     for row in rows:
-        label = SEGMENTS.get(row["name"].removeprefix("reduce/"))
+        route, _, shape = row["name"].partition(" ")
+        label = SEGMENTS.get(shape) if route.startswith("reduce/") else None
         if label:
-            lines.append([label, f"`{row['name'].split()[0]}`", f"{row['median_microseconds']:.1f}",
+            lines.append([label, f"`{route}`", f"{row['median_microseconds']:.1f}",
                           f"{ratio(row):.3f}", spread([cub_ratio(row)], "{:.2f}")])
     return table(["sums of segments, float32", "route"], ["µs", "ratio", "CUB / ours"], lines)
 

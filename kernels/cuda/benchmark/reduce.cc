@@ -53,11 +53,17 @@ CubCall CubCallFor(const KernelBenchmark& benchmark, const NamedStatistics& set,
   return nullptr;
 }
 
+// Adds a row, unless the strategy that is forced cannot take it.
 absl::Status Measure(KernelBenchmark& benchmark, const NamedStatistics& set,
                      const ArrayDescription& array, GroupingSpec grouping) {
-  const auto plan =
-      PlanReduction(array, {.statistics = set.statistics, .grouping = std::move(grouping)});
+  const auto plan = PlanReduction(array, {.statistics = set.statistics,
+                                          .grouping = std::move(grouping),
+                                          .strategy = benchmark.selection().strategy});
   if (!plan.ok()) return plan.status();
+  const absl::StatusOr<ReductionRoute> route =
+      PlanReductionRoute({*plan, benchmark.properties(), IsVectorAddress(benchmark.input())});
+  if (IsStrategyRefused(route.status())) return absl::OkStatus();
+  if (!route.ok()) return route.status();
   const std::vector<uint64_t>& offsets = plan->grouping.offsets;
   const uint64_t slot_count = plan->result_slot_count() + plan->statistics.size();
   const absl::StatusOr<void*> results = benchmark.Results(slot_count * sizeof(uint64_t));
@@ -74,12 +80,12 @@ absl::Status Measure(KernelBenchmark& benchmark, const NamedStatistics& set,
   const ReductionInput input{{benchmark.input(), array.element_count},
                              reinterpret_cast<const uint64_t*>(device_offsets->data())};
   const std::string name =
-      absl::StrCat(ReductionStrategy(*plan, benchmark.properties()), " ", set.name, " ",
-                   ElementTypeName(array.element_type), " x", plan->grouping.group_count);
+      absl::StrCat(route->strategy(), " ", set.name, " ", ElementTypeName(array.element_type), " x",
+                   plan->grouping.group_count);
   const absl::Status status = benchmark.Measure(name, BytesMoved(*plan), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
-    return LaunchReduction(*plan, input, {slots, slots + plan->result_slot_count()}, scratch,
-                           benchmark.properties(), benchmark.stream());
+    return LaunchReduction(*plan, *route, input, {slots, slots + plan->result_slot_count()},
+                           scratch, benchmark.properties(), benchmark.stream());
   });
   if (!status.ok()) return status;
   return benchmark.CompareWithCub(CubCallFor(benchmark, set, *plan, input.offsets, slots));

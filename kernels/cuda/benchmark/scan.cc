@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/contract/strategy_error.h"
 #include "kernels/cuda/benchmark/kernel_benchmark.h"
 #include "kernels/cuda/device/status.h"
 
@@ -21,12 +22,16 @@ ScanSpec SpecOf(ScanOperation operation, ElementType output_type, GroupingSpec g
   return spec;
 }
 
-// `wide_form`: its operation, where that is measured.
+// Adds a row, unless the strategy that is forced cannot take it. `wide_form`: its operation, where
+// that is measured.
 absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
                      const ScanSpec& spec, const char* remark = "",
                      std::optional<ScanOperation> wide_form = std::nullopt) {
   auto plan = PlanScan(array, spec);
   if (!plan.ok()) return plan.status();
+  const absl::Status is_selected =
+      CheckOnlyStrategy(benchmark.selection().strategy, ScanStrategy(*plan));
+  if (!is_selected.ok()) return absl::OkStatus();
   const std::vector<uint64_t>& offsets = plan->grouping.offsets;
   absl::StatusOr<DeviceBuffer> device_offsets =
       DeviceBuffer::Allocate(offsets.size() * sizeof(uint64_t));

@@ -105,8 +105,8 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
   if (!tables.ok()) return tables.status();
   // Making guesses takes time in proportion to the bins. Where these are more than the samples, no
   // kernel guesses.
-  const bool is_guessed =
-      overrides.method.has_value() || plan.array.element_count >= plan.total_bin_count();
+  const bool is_guessed = overrides.method.has_value() || !plan.strategy.empty() ||
+                          plan.array.element_count >= plan.total_bin_count();
   const HistogramGuesses guesses =
       is_guessed ? GuessesOf(plan, input, *tables) : HistogramGuesses{};
   const auto launch =

@@ -134,7 +134,7 @@ TEST_F(CudaLaneTest, ScansAndHistogramsRun) {
 TEST_F(CudaLaneTest, StatisticsTellHowAJobRan) {
   const std::vector<int32_t> values(4'000'000, 1);
   ASSERT_TRUE(Sum(*lane_, values).ok());
-  EXPECT_EQ(statistics_.strategy, "reduce/contiguous");
+  EXPECT_EQ(statistics_.strategy, "reduce/long/blocks");
   EXPECT_EQ(statistics_.bytes_read, values.size() * sizeof(int32_t));
   EXPECT_GT(statistics_.stage_in_time.count(), 0);
   EXPECT_GT(statistics_.kernel_time.count(), 0);

@@ -41,6 +41,7 @@ std::span<std::byte> CudaLane::PartPlaces() const {
 }
 
 bool CudaLane::ReducesInParts(const ReductionPlan& plan, const InputSpan& input) const {
+  if (!plan.strategy.empty()) return false;
   const uint64_t part_bytes = PartPlaces().size() / 2;
   if (part_bytes < kCopiedBytesMin || SizeBytes(input) <= part_bytes) return false;
   const uint64_t state_bytes_max =
@@ -94,6 +95,7 @@ absl::StatusOr<ReductionResult> CudaLane::ReduceInParts(const ReductionPlan& pla
 }
 
 bool CudaLane::CountsInParts(const HistogramPlan& plan, const HistogramInput& input) const {
+  if (!plan.strategy.empty()) return false;
   const InputSpan* const inputs[] = {&input.array, &input.y_array, &input.weights};
   const uint64_t part_bytes = PartPlaces().size() / 2;
   uint64_t size_bytes = 0;

@@ -33,17 +33,20 @@ MutableHostSpan SpanOf(uint64_t* values, size_t count) {
 absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
                               const std::stop_token& stop, RunStatistics& statistics,
                               ReductionResult& result) {
-  statistics.strategy = ReductionStrategy(plan, properties_);
   statistics.bytes_read = ReductionBytesRead(plan);
   if (plan.array.size_bytes() <= kClockedBytesMax) timer_.UseClock();
   const absl::StatusOr<const std::byte*> elements =
       StageIn(input, plan.grouping, memory_.input.size_bytes(), stop);
   if (!elements.ok()) return elements.status();
+  const absl::StatusOr<ReductionRoute> route =
+      PlanReductionRoute({plan, properties_, IsVectorAddress(*elements)});
+  if (!route.ok()) return route.status();
+  statistics.strategy = route->strategy();
 
   // States, slots and failures stand one behind the other, so that one copy brings all. States come
   // first, since they are aligned to two words: with no gap nothing is copied that is not written.
   const uint64_t state_bytes =
-      plan.return_states ? plan.grouping.group_count * ReductionStateBytes(plan) : 0;
+      plan.return_states ? plan.grouping.group_count * ReductionStateBytes(plan, route->parts) : 0;
   const uint64_t failure_words = ReductionCanFail(plan) ? plan.statistics.size() : 0;
   const uint64_t slot_bytes = (plan.result_slot_count() + failure_words) * sizeof(uint64_t);
   std::byte* const answer = AnswerPlace(state_bytes + slot_bytes);
@@ -53,7 +56,7 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
   const ReductionInput device_input{{*elements, plan.array.element_count},
                                     reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
   Scratch scratch = NewScratch();
-  absl::Status status = LaunchReduction(plan, device_input, {slots, failures_at, states_at},
+  absl::Status status = LaunchReduction(plan, *route, device_input, {slots, failures_at, states_at},
                                         scratch, properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
@@ -67,7 +70,7 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
   spans.push_back(SpanOf(failures.data(), failure_words));
   status = CopyOut(answer, spans, stop);
   if (!status.ok()) return status;
-  if (plan.return_states) result.states = StatesOf(plan, states.data());
+  if (plan.return_states) result.states = StatesOf(plan, route->parts, states.data());
   return FirstFailure(plan, std::span(failures).first(failure_words));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/contract/scan_error.h"
+#include "kernels/contract/strategy_error.h"
 #include "kernels/cuda/lane/lane.h"
 #include "kernels/cuda/lane/wide_form_carry.h"
 #include "kernels/numerics/arithmetic/unbounded_sum.h"
@@ -36,7 +37,10 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const 
                             ScanCarry* carry, const std::stop_token& stop,
                             RunStatistics& statistics) {
   std::byte* const head = memory_.output.data();
-  statistics.strategy = ScanStrategy(plan);
+  const char* const strategy = ScanStrategy(plan);
+  absl::Status named = CheckOnlyStrategy(plan.strategy, strategy);
+  if (!named.ok()) return named;
+  statistics.strategy = strategy;
   statistics.bytes_read = ScanBytesRead(plan);
   const auto* const resident = std::get_if<MutableResidentSpan>(&output);
   const bool writes_over_bus = resident != nullptr && IsLargeAndMapped(ResidentSpan(*resident));

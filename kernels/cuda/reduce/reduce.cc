@@ -1,13 +1,11 @@
 #include "kernels/cuda/reduce/reduce.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
 #include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/reduce/plan/brief_extremes.h"
-#include "kernels/cuda/reduce/plan/geometry.h"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/row_moments.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
@@ -19,33 +17,14 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-bool IsFloatingProduct(const ReductionPlan& plan, Statistic statistic) {
-  return statistic == Statistic::kProduct && IsFloatingPoint(plan.array.element_type);
-}
-
-bool HasOnlyFloatingProduct(const ReductionPlan& plan) {
-  return plan.statistics.size() == 1 && HasFloatingProduct(plan);
-}
-
 ReductionParameters MakeParameters(const ReductionPlan& plan, const ReductionInput& input,
                                    const ReductionOutput& output) {
-  ReductionParameters parameters = {};
+  ReductionParameters parameters = ParametersOf(plan);
   parameters.elements = input.elements.data;
   parameters.offsets = plan.grouping.kind == GroupingKind::kSegments ? input.offsets : nullptr;
-  parameters.group_count = plan.grouping.group_count;
-  parameters.group_size = plan.grouping.group_size;
-  parameters.rules = {.ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
-                      .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
-                      .delta_degrees_of_freedom = plan.delta_degrees_of_freedom};
   parameters.slots = output.slots;
   parameters.failures = output.failures;
   parameters.states = output.states;
-  for (size_t i = 0; i < plan.statistics.size(); ++i) {
-    if (IsFloatingProduct(plan, plan.statistics[i])) continue;
-    parameters.statistics[parameters.statistic_count] = plan.statistics[i];
-    parameters.rows[parameters.statistic_count] = static_cast<uint8_t>(i);
-    ++parameters.statistic_count;
-  }
   return parameters;
 }
 
@@ -95,42 +74,13 @@ BlockWork BlockWorkOf(const WorkSpace& space) {
   return work;
 }
 
-// Whether elements are made of nothing but aligned vectors, of which each group of so many bytes
-// has some, or some groups share one.
-bool AreInVectors(const ReductionParameters& parameters, uint64_t group_bytes) {
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(parameters.elements);
-  const uint64_t bytes = parameters.group_count * group_bytes;
-  return parameters.offsets == nullptr && group_bytes > 0 &&
-         (begin | bytes) % ReduceTuning::kVectorBytes == 0 &&
-         (group_bytes % ReduceTuning::kVectorBytes == 0 ||
-          ReduceTuning::kVectorBytes % group_bytes == 0);
-}
-
-// The kernel of groups that are a vector, or half of one; else null.
-auto VectorKernel(const ReductionKernels& kernels, uint64_t group_bytes) {
-  return group_bytes == ReduceTuning::kVectorBytes       ? kernels.vector_sums
-         : group_bytes == ReduceTuning::kVectorBytes / 2 ? kernels.half_vector_sums
-                                                         : nullptr;
-}
-
-// Whether groups of so many vectors, and what is asked for, are what ReduceRowSums requires; and
-// whether its warps have so many turns that one whose sums may be rounded is not felt.
-bool AreSumsOfRows(const ReductionParameters& parameters, const ReductionGeometry& geometry,
-                   uint64_t vectors) {
-  constexpr uint64_t kTurnVectors = PairTuning::kRowVectorsInFlight * ReduceTuning::kWarpThreads;
-  const uint64_t warps =
-      uint64_t{geometry.grid_blocks} * geometry.block_threads / ReduceTuning::kWarpThreads;
-  return std::has_single_bit(vectors) && vectors <= ReduceTuning::kWarpThreads &&
-         parameters.states == nullptr &&
-         parameters.group_count * vectors >= PairTuning::kRowTurnsMin * kTurnVectors * warps;
-}
-
+using TileFunction = void (*)(ReductionParameters, TileWork);
 // Groups by lanes of a warp, the longest by blocks.
-absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kernels,
-                         const ReductionGeometry& geometry, const ReductionParameters& parameters,
-                         const WorkSpace& space, const DeviceProperties& properties,
-                         cudaStream_t stream) {
-  const bool queues = geometry.queued_segments_max > 0;
+absl::Status LaunchTiles(TileFunction kernel, const ReductionKernels& kernels,
+                         const ReductionRoute& route, const ReductionParameters& parameters,
+                         const WorkSpace& space, cudaStream_t stream) {
+  const ReductionGeometry& geometry = route.geometry;
+  const bool queues = route.leftovers == ReductionLeftovers::kLongSegments;
   const TileWork tiles{
       .width_log2 = geometry.tile_width_log2,
       .strip_groups = geometry.strip_groups,
@@ -140,35 +90,23 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
       .queue = queues ? space.queue : nullptr,
       .long_segments = space.long_segments,
       .group_divisor = RoundedDivisor(std::max<uint64_t>(1, parameters.group_size))};
-  const bool in_pairs = geometry.form == ReductionForm::kGroupSums;
-  const uint64_t group_bytes = parameters.group_size * ElementSize(plan.array.element_type);
-  if (in_pairs && !queues && AreInVectors(parameters, group_bytes)) {
-    if (const auto vector_sums = VectorKernel(kernels, group_bytes); vector_sums != nullptr) {
-      LaunchShape shape = ShapeOf(geometry);
-      shape.shared_bytes = 0;
-      return Launch(vector_sums, shape, stream, parameters);
-    }
-    if (AreSumsOfRows(parameters, geometry, group_bytes / ReduceTuning::kVectorBytes)) {
-      return Launch(kernels.row_sums, ShapeOf(geometry), stream, parameters);
-    }
-  }
-  // The form of what would take them else.
-  const ReductionForm moments_form =
-      IsFloatingPoint(plan.array.element_type) ? ReductionForm::kTiles : ReductionForm::kStrips;
-  if (geometry.form == moments_form && !queues &&
-      AreMomentsOfRows(parameters, plan.array.element_type)) {
-    return LaunchRowMoments(parameters, plan.array.element_type,
-                            static_cast<uint32_t*>(space.totals), properties, stream);
-  }
-  const auto kernel = geometry.form == ReductionForm::kStrips ? kernels.strips
-                      : in_pairs                              ? kernels.group_sums
-                                                              : kernels.tiles;
   absl::Status status = Launch(kernel, ShapeOf(geometry), stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
   BlockWork blocks = BlockWorkOf(space);
   blocks.queue = space.queue;
   blocks.long_segments = space.long_segments;
   return Launch(kernels.blocks, QueueShapeOf(geometry), stream, parameters, blocks);
+}
+
+// Groups that are a vector, or half of one.
+absl::Status LaunchVectorSums(const ReductionKernels& kernels, const ReductionRoute& route,
+                              const ReductionParameters& parameters, uint64_t element_bytes,
+                              cudaStream_t stream) {
+  const bool is_whole = parameters.group_size * element_bytes == ReduceTuning::kVectorBytes;
+  LaunchShape shape = ShapeOf(route.geometry);
+  shape.shared_bytes = 0;
+  return Launch(is_whole ? kernels.vector_sums : kernels.half_vector_sums, shape, stream,
+                parameters);
 }
 
 using BlockFunction = void (*)(ReductionParameters, BlockWork);
@@ -182,7 +120,8 @@ absl::Status LaunchBlocks(BlockFunction kernel, const ReductionGeometry& geometr
 
 using ColumnFunction = void (*)(ReductionParameters, ColumnWork);
 // Most tiles by a kernel that does not take all data, what that leaves by the other.
-absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
+absl::Status LaunchFirstColumns(ColumnFunction kernel, const ReductionKernels& kernels,
+                                const ReductionGeometry& geometry,
                                 const ReductionParameters& parameters, const WorkSpace& space,
                                 cudaStream_t stream) {
   const FirstColumnGeometry& first = geometry.first_columns;
@@ -202,10 +141,6 @@ absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const Reduction
                   .left_tile_columns_log2 = first.tile_columns_log2,
                   .outlier_counts = outlier_counts,
                   .outliers = static_cast<std::byte*>(space.partials) + first.outliers_at};
-  const bool are_sums = !first.has_outliers && parameters.AskForOnly(Statistic::kSum);
-  const ColumnFunction kernel = first.form == ReductionForm::kColumnItems ? kernels.first_columns
-                                : are_sums ? kernels.whole_first_column_sums
-                                           : kernels.whole_first_columns;
   const LaunchShape shape{.grid = dim3(first.grid_blocks),
                           .block = dim3(first.block_threads),
                           .shared_bytes = first.word_bytes};
@@ -239,62 +174,109 @@ absl::Status LaunchColumns(ColumnFunction kernel, const ReductionGeometry& geome
   return Launch(kernel, ShapeOf(geometry), stream, parameters, work);
 }
 
-// Everything but floating-point products.
-absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& parameters,
-                          Scratch& scratch, const DeviceProperties& properties,
-                          cudaStream_t stream) {
-  const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
-  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, scratch, stream);
-  if (!space.ok()) return space.status();
-  const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    ReductionKernels table = ReductionKernelsFor<T>(ReductionParts(plan));
-    if (geometry.has_brief_rows) table.tiles = GetBriefExtremesKernel<T>();
-    if constexpr (sizeof(T) <= 4) {
-      if (geometry.has_warp_rows) table.tiles = GetWarpExtremesKernel<T>();
-    }
-    return table;
-  });
-  const auto launch_blocks = [&](BlockFunction kernel) {
-    return LaunchBlocks(kernel, geometry, parameters, *space, stream);
-  };
-  const auto launch_columns = [&](ColumnFunction kernel) {
-    return LaunchColumns(kernel, geometry, parameters, *space, stream);
-  };
-  switch (geometry.form) {
-    case ReductionForm::kTiles:
-    case ReductionForm::kGroupSums:
-    case ReductionForm::kStrips:
-      return LaunchTiles(plan, kernels, geometry, parameters, *space, properties, stream);
-    case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
-    case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
-    case ReductionForm::kColumns:
-      if (geometry.first_columns.grid_blocks > 0) {
-        return LaunchFirstColumns(kernels, geometry, parameters, *space, stream);
-      }
-      return launch_columns(kernels.columns);
-    case ReductionForm::kColumnItems: return launch_columns(kernels.column_items);
-    case ReductionForm::kShallowColumnSums: return launch_columns(kernels.shallow_column_sums);
-    case ReductionForm::kWholeColumns: break;
-  }
-  return launch_columns(kernels.whole_columns);
+// The kernels of the route's element type and parts.
+ReductionKernels KernelsOf(ElementType type, uint32_t parts) {
+  return VisitElementType(
+      type, [&](auto tag) { return ReductionKernelsFor<typename decltype(tag)::type>(parts); });
 }
 
-// Columns as the rows of their transpose.
-absl::Status LaunchAsRows(const ReductionPlan& plan, const ReductionParameters& parameters,
-                          Scratch& scratch, const DeviceProperties& properties,
-                          cudaStream_t stream) {
+TileFunction BriefExtremesOf(ElementType type) {
+  return VisitElementType(type, [](auto tag) -> TileFunction {
+    return GetBriefExtremesKernel<typename decltype(tag)::type>();
+  });
+}
+
+TileFunction WarpExtremesOf(ElementType type) {
+  return VisitElementType(type, [](auto tag) -> TileFunction {
+    using T = typename decltype(tag)::type;
+    if constexpr (sizeof(T) <= 4) return GetWarpExtremesKernel<T>();
+    return nullptr;  // Of no route.
+  });
+}
+
+// Everything but floating-point products, of groups as they stand.
+absl::Status LaunchStates(const ReductionRoute& route, ElementType type,
+                          const ReductionParameters& parameters, Scratch& scratch,
+                          const DeviceProperties& properties, cudaStream_t stream) {
+  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(route.geometry, scratch, stream);
+  if (!space.ok()) return space.status();
+  const ReductionKernels kernels = KernelsOf(type, route.parts);
+  const auto tiles = [&](TileFunction kernel) {
+    return LaunchTiles(kernel, kernels, route, parameters, *space, stream);
+  };
+  const auto blocks = [&](BlockFunction kernel) {
+    return LaunchBlocks(kernel, route.geometry, parameters, *space, stream);
+  };
+  const auto columns = [&](ColumnFunction kernel) {
+    return LaunchColumns(kernel, route.geometry, parameters, *space, stream);
+  };
+  const auto first_columns = [&](ColumnFunction kernel) {
+    return LaunchFirstColumns(kernel, kernels, route.geometry, parameters, *space, stream);
+  };
+  switch (route.kernel) {
+    case ReductionKernel::kNothing:
+    case ReductionKernel::kProduct: break;
+    case ReductionKernel::kBlocks: return blocks(kernels.blocks);
+    case ReductionKernel::kBlockSums: return blocks(kernels.block_sums);
+    case ReductionKernel::kTiles:
+    case ReductionKernel::kFixedPoint:
+    case ReductionKernel::kPairTiles:
+    case ReductionKernel::kRowExtremes: return tiles(kernels.tiles);
+    case ReductionKernel::kBriefExtremes: return tiles(BriefExtremesOf(type));
+    case ReductionKernel::kWarpExtremes: return tiles(WarpExtremesOf(type));
+    case ReductionKernel::kGroupSums: return tiles(kernels.group_sums);
+    case ReductionKernel::kStripSums:
+    case ReductionKernel::kIntegerStrips: return tiles(kernels.strips);
+    case ReductionKernel::kVectorSums:
+      return LaunchVectorSums(kernels, route, parameters, ElementSize(type), stream);
+    case ReductionKernel::kRowSums:
+      return Launch(kernels.row_sums, ShapeOf(route.geometry), stream, parameters);
+    case ReductionKernel::kRowMoments:
+      return LaunchRowMoments(parameters, type, static_cast<uint32_t*>(space->totals), properties,
+                              stream);
+    case ReductionKernel::kColumns: return columns(kernels.columns);
+    case ReductionKernel::kColumnSums:
+    case ReductionKernel::kColumnVectors: return columns(kernels.column_items);
+    case ReductionKernel::kWholeColumnSums:
+    case ReductionKernel::kWholeColumnVectors: return columns(kernels.whole_columns);
+    case ReductionKernel::kShallowColumnSums: return columns(kernels.shallow_column_sums);
+    case ReductionKernel::kDoubleColumns:
+    case ReductionKernel::kMomentColumns: return first_columns(kernels.first_columns);
+    case ReductionKernel::kWholeDoubleColumns:
+      return first_columns(parameters.AskForOnly(Statistic::kSum) ? kernels.whole_first_column_sums
+                                                                  : kernels.whole_first_columns);
+    case ReductionKernel::kWholeMomentColumns: return first_columns(kernels.whole_first_columns);
+  }
+  return absl::OkStatus();
+}
+
+// Columns as the rows of their transpose, which are groups of as many elements.
+absl::Status LaunchAsRows(const ReductionPlan& plan, const ReductionRoute& route,
+                          const ReductionParameters& parameters, Scratch& scratch,
+                          const DeviceProperties& properties, cudaStream_t stream) {
   const auto transposed = scratch.Allocate<std::byte>(plan.array.size_bytes());
   if (!transposed.ok()) return transposed.status();
   const TransposeWork work{.elements = parameters.elements,
                            .transposed = *transposed,
                            .rows = plan.grouping.group_size,
                            .columns = plan.grouping.group_count};
-  absl::Status status = LaunchTranspose(work, ElementSize(plan.array.element_type), stream);
+  const ElementType type = plan.array.element_type;
+  absl::Status status = LaunchTranspose(work, ElementSize(type), stream);
   if (!status.ok()) return status;
   ReductionParameters of_rows = parameters;
   of_rows.elements = *transposed;
-  return LaunchStates(AsRows(plan), of_rows, scratch, properties, stream);
+  return LaunchStates(route, type, of_rows, scratch, properties, stream);
+}
+
+absl::Status LaunchProducts(const ReductionPlan& plan, const ReductionInput& input,
+                            uint64_t* all_slots, Scratch& scratch,
+                            const DeviceProperties& properties, cudaStream_t stream) {
+  for (size_t i = 0; i < plan.statistics.size(); ++i) {
+    if (plan.statistics[i] != Statistic::kProduct) continue;
+    uint64_t* const slots = all_slots + i * plan.grouping.group_count;
+    return LaunchProduct(plan, input, slots, scratch, properties, stream);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -306,77 +288,31 @@ bool ReductionCanFail(const ReductionPlan& plan) {
   });
 }
 
-uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties& properties,
-                               ColumnRoute columns) {
-  if (plan.grouping.group_count == 0) return 0;
-  uint64_t bytes = 0;
-  if (!HasOnlyFloatingProduct(plan)) {
-    const bool as_rows = columns == ColumnRoute::kBest && AreReducedAsRows(plan);
-    if (as_rows) bytes += ScratchBytes(plan.array.size_bytes());
-    bytes += GeometryScratchBytes(PlanReductionGeometry(as_rows ? AsRows(plan) : plan, properties));
-  }
-  if (HasFloatingProduct(plan)) bytes += ProductScratchBytes(plan);
-  return bytes;
-}
-
-uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
-                                  const DeviceProperties& properties) {
-  return GeometryScratchBytesMax(input_bytes, properties) +
-         ScratchBytes(std::min(input_bytes, kTransposedBytesMax)) +
-         ProductScratchBytesMax(input_bytes, group_count);
-}
-
-absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& input,
-                             const ReductionOutput& output, Scratch& scratch,
-                             const DeviceProperties& properties, cudaStream_t stream,
-                             ColumnRoute columns) {
+absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionRoute& route,
+                             const ReductionInput& input, const ReductionOutput& output,
+                             Scratch& scratch, const DeviceProperties& properties,
+                             cudaStream_t stream) {
   if (ReductionCanFail(plan)) {
     GRIDFOLD_RETURN_IF_CUDA_ERROR(
         cudaMemsetAsync(output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
   }
-  if (plan.grouping.group_count == 0) return absl::OkStatus();
-  if (!HasOnlyFloatingProduct(plan)) {
+  if (route.family() == ReductionFamily::kNothing) return absl::OkStatus();
+  if (route.family() != ReductionFamily::kProduct) {
     const ReductionParameters parameters = MakeParameters(plan, input, output);
-    const bool as_rows = columns == ColumnRoute::kBest && AreReducedAsRows(plan);
-    absl::Status status = as_rows ? LaunchAsRows(plan, parameters, scratch, properties, stream)
-                                  : LaunchStates(plan, parameters, scratch, properties, stream);
+    absl::Status status =
+        route.is_transposed
+            ? LaunchAsRows(plan, route, parameters, scratch, properties, stream)
+            : LaunchStates(route, plan.array.element_type, parameters, scratch, properties, stream);
     if (!status.ok()) return status;
   }
-  for (size_t i = 0; i < plan.statistics.size(); ++i) {
-    if (!IsFloatingProduct(plan, plan.statistics[i])) continue;
-    uint64_t* const slots = output.slots + i * plan.grouping.group_count;
-    if (absl::Status status = LaunchProduct(plan, input, slots, scratch, properties, stream);
-        !status.ok()) {
-      return status;
-    }
-  }
-  return absl::OkStatus();
-}
-
-const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties& properties) {
-  if (HasOnlyFloatingProduct(plan)) return "reduce/product";
-  if (plan.grouping.group_count == 0) return "reduce/nothing";
-  if (AreReducedAsRows(plan)) return "reduce/transposed";
-  const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
-  switch (geometry.form) {
-    case ReductionForm::kBlocks: return "reduce/contiguous";
-    case ReductionForm::kBlockSums: return "reduce/block";
-    case ReductionForm::kColumns:
-    case ReductionForm::kColumnItems:
-    case ReductionForm::kShallowColumnSums:
-    case ReductionForm::kWholeColumns: return "reduce/axis-0";
-    case ReductionForm::kTiles:
-    case ReductionForm::kGroupSums:
-    case ReductionForm::kStrips: break;
-  }
-  if (plan.grouping.kind != GroupingKind::kSegments) return "reduce/tile";
-  return geometry.queued_segments_max > 0 ? "reduce/segments-queue" : "reduce/segments-tile";
+  if (!route.has_product) return absl::OkStatus();
+  return LaunchProducts(plan, input, output.slots, scratch, properties, stream);
 }
 
 uint64_t ReductionBytesRead(const ReductionPlan& plan) {
-  const uint64_t passes =
-      (HasOnlyFloatingProduct(plan) ? 0 : 1) + (HasFloatingProduct(plan) ? 1 : 0);
-  return passes * plan.array.size_bytes();
+  const bool has_product = HasFloatingProduct(plan);
+  const bool has_others = plan.statistics.size() > (has_product ? 1 : 0);
+  return ((has_others ? 1 : 0) + (has_product ? 1 : 0)) * plan.array.size_bytes();
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -382,13 +382,14 @@ TEST_F(ReduceDeviceTest, TooLittleScratchIsResourceExhausted) {
       PlanReduction(ArrayDescription::Vector(ElementType::kFloat32, 1 << 20),
                     {.statistics = {Statistic::kSum, Statistic::kProduct}, .grouping = {}})
           .value();
-  const uint64_t needed = ReductionScratchBytes(plan, properties());
+  const ReductionRoute route = PlanReductionRoute({plan, properties(), true}).value();
+  const uint64_t needed = route.scratch_bytes;
   const DeviceArray<float> elements(plan.array.element_count);
   const DeviceArray<uint64_t> slots(4);
   const DeviceArray<std::byte> memory(needed);
   for (const uint64_t available : {uint64_t{0}, needed / 2, needed - 256}) {
     Scratch scratch(memory.data(), available);
-    EXPECT_EQ(LaunchReduction(plan, {{elements.data(), plan.array.element_count}},
+    EXPECT_EQ(LaunchReduction(plan, route, {{elements.data(), plan.array.element_count}},
                               {slots.data(), slots.data() + 2}, scratch, properties(), stream())
                   .code(),
               absl::StatusCode::kResourceExhausted)

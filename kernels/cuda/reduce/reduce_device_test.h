@@ -95,27 +95,33 @@ class ReduceDeviceTest : public DeviceTest {
   // too, with the same bits.
   DeviceReduction Launch(const ReductionPlan& plan, const void* elements,
                          const DeviceProperties& assumed) {
-    const DeviceReduction result = Launch(plan, elements, assumed, ColumnRoute::kBest);
+    const DeviceReduction result = LaunchRoute(plan, elements, assumed);
     if (plan.grouping.group_count > 0 && AreReducedAsRows(plan)) {
-      const DeviceReduction by_columns = Launch(plan, elements, assumed, ColumnRoute::kAsColumns);
+      ReductionPlan as_columns = plan;
+      as_columns.strategy = "reduce/columns/states";
+      const DeviceReduction by_columns = LaunchRoute(as_columns, elements, assumed);
       EXPECT_EQ(by_columns.status, result.status);
       EXPECT_TRUE(by_columns.slots == result.slots) << "columns and rows of them differ";
     }
     return result;
   }
 
-  DeviceReduction Launch(const ReductionPlan& plan, const void* elements,
-                         const DeviceProperties& assumed, ColumnRoute columns) {
+  // By the plan's route.
+  DeviceReduction LaunchRoute(const ReductionPlan& plan, const void* elements,
+                              const DeviceProperties& assumed) {
+    const absl::StatusOr<ReductionRoute> route =
+        PlanReductionRoute({plan, assumed, IsVectorAddress(elements)});
+    if (!route.ok()) return {route.status(), {}, {}};
     const DeviceArray<uint64_t> offsets{std::span(plan.grouping.offsets)};
     const DeviceArray<uint64_t> slots(plan.result_slot_count());
     const DeviceArray<uint64_t> failures(plan.statistics.size());
-    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, assumed, columns));
+    const DeviceArray<std::byte> memory(route->scratch_bytes);
     Scratch scratch(memory.data(), memory.size());
     Synchronize();
     DeviceReduction result;
     result.status =
-        LaunchReduction(plan, {{elements, plan.array.element_count}, offsets.data()},
-                        {slots.data(), failures.data()}, scratch, assumed, stream(), columns);
+        LaunchReduction(plan, *route, {{elements, plan.array.element_count}, offsets.data()},
+                        {slots.data(), failures.data()}, scratch, assumed, stream());
     Synchronize();
     result.slots = slots.Read();
     result.failures = failures.Read();

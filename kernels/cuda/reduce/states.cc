@@ -3,7 +3,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/cuda/reduce/plan/geometry.h"
 #include "kernels/cuda/reduce/reduce.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 
@@ -11,25 +10,25 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-// Calls f(T{}, PartSet<P>{}) with the element type and set of parts that the plan's kernels have.
+// Calls f(T{}, PartSet<P>{}) with the element type and set of parts that kernels have.
 template <class F>
-auto VisitState(const ReductionPlan& plan, F f) {
+auto VisitState(const ReductionPlan& plan, uint32_t parts, F f) {
   return VisitElementType(plan.array.element_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return VisitPartSet<T>(ReductionParts(plan), [&](auto set) { return f(tag, set); });
+    return VisitPartSet<T>(parts, [&](auto set) { return f(tag, set); });
   });
 }
 
 }  // namespace
 
-uint64_t ReductionStateBytes(const ReductionPlan& plan) {
-  return VisitState(plan, [](auto tag, auto set) -> uint64_t {
+uint64_t ReductionStateBytes(const ReductionPlan& plan, uint32_t parts) {
+  return VisitState(plan, parts, [](auto tag, auto set) -> uint64_t {
     return sizeof(ReductionState<typename decltype(tag)::type, decltype(set)::value>);
   });
 }
 
-ReductionStates StatesOf(const ReductionPlan& plan, const std::byte* states) {
-  return VisitState(plan, [&](auto tag, auto set) -> ReductionStates {
+ReductionStates StatesOf(const ReductionPlan& plan, uint32_t parts, const std::byte* states) {
+  return VisitState(plan, parts, [&](auto tag, auto set) -> ReductionStates {
     using T = typename decltype(tag)::type;
     using State = ReductionState<T, decltype(set)::value>;
     static_assert(std::is_trivially_copyable_v<State>);

@@ -1,10 +1,14 @@
 #include "kernels/cuda/histogram/plan/launch.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/contract/strategy_error.h"
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/histogram/plan/block.h"
+#include "kernels/cuda/histogram/plan/distributed.h"
 #include "kernels/cuda/histogram/plan/partition_kernels.h"
 #include "kernels/cuda/histogram/plan/tables.h"
 #include "kernels/cuda/histogram/plan/weight_kernels.h"
@@ -73,11 +77,16 @@ HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& s
     case HistogramMethod::kPartitions:
       return weighted ? FindWeightedSplitKernel(type, *plan.weight_type)
                       : FindSplitKernel(type, guess_kind);
+    case HistogramMethod::kDistributed: return FindDistributedHistogramKernel(type);
     case HistogramMethod::kOneCluster:
     case HistogramMethod::kOneGrid: return nullptr;  // CountingLaunch::together_kernel.
     case HistogramMethod::kGlobal: break;
   }
   return weighted ? FindGlobalWeightsKernel(type) : FindGlobalHistogramKernel(type);
+}
+
+bool IsOfClusters(HistogramMethod method) {
+  return method == HistogramMethod::kCluster || method == HistogramMethod::kDistributed;
 }
 
 // Blocks of all clusters that the device holds at once, which depends on how many multiprocessors
@@ -88,15 +97,15 @@ absl::StatusOr<uint64_t> ClusterBlocks(const CountingLaunch& launch) {
   if (!clusters.ok()) return clusters.status();
   if (*clusters == 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("no cluster of ", launch.strategy.part_count, " blocks fits this device"));
+        absl::StrCat("no cluster of ", launch.shape.cluster_size, " blocks fits this device"));
   }
-  return static_cast<uint64_t>(*clusters) * launch.strategy.part_count;
+  return static_cast<uint64_t>(*clusters) * launch.shape.cluster_size;
 }
 
 // Blocks of the launch that the device holds at once.
 absl::StatusOr<uint64_t> ResidentBlocks(const HistogramPlan& plan, const CountingLaunch& launch,
                                         const DeviceProperties& properties) {
-  if (launch.strategy.method == HistogramMethod::kCluster) return ClusterBlocks(launch);
+  if (IsOfClusters(launch.strategy.method)) return ClusterBlocks(launch);
   const uint64_t multiprocessors = static_cast<uint64_t>(properties.multiprocessor_count);
   // A block that counts in shared memory is made to fill its multiprocessor: no need to ask, which
   // takes as long as a launch.
@@ -147,7 +156,10 @@ uint32_t GridBlocks(const HistogramPlan& plan, const HistogramStrategy& strategy
       GridStrideBlocks(plan.array.element_count, kHistogramThreads * kSamplesPerThread,
                        resident_blocks / strategy.part_count);
   const uint64_t for_channels = CeilDivide(plan.channel_count, kHistogramThreads);
-  return static_cast<uint32_t>(std::max(for_samples, for_channels) * strategy.part_count);
+  // Whole clusters, of which blocks of parts are.
+  return static_cast<uint32_t>(
+      RoundUp(std::max(for_samples, for_channels), uint64_t{strategy.cluster_blocks}) *
+      strategy.part_count);
 }
 
 HistogramShape ShapeOf(const HistogramPlan& plan, uint64_t edge_count, GuessKind guess_kind,
@@ -188,9 +200,8 @@ absl::StatusOr<CountingLaunch> ChooseLaunch(const HistogramShape& shape,
   return launch;
 }
 
-}  // namespace
-
-absl::StatusOr<std::optional<CountingLaunch>> PlanTogetherLaunch(
+// The launch of a plan whose blocks meet, by the forced method or the one that is thought best.
+absl::StatusOr<std::optional<CountingLaunch>> PlanTogetherBy(
     const HistogramPlan& plan, const DeviceProperties& properties,
     std::optional<HistogramMethod> forced) {
   if (plan.weight_type.has_value() || plan.bins.size() > kHistogramTogetherBinsMax) {
@@ -205,10 +216,10 @@ absl::StatusOr<std::optional<CountingLaunch>> PlanTogetherLaunch(
   return *std::move(launch);
 }
 
-absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
-                                                  GuessKind guess_kind,
-                                                  const DeviceProperties& properties,
-                                                  std::optional<HistogramMethod> forced) {
+absl::StatusOr<CountingLaunch> PlanCountingBy(const HistogramPlan& plan, uint64_t edge_count,
+                                              GuessKind guess_kind,
+                                              const DeviceProperties& properties,
+                                              std::optional<HistogramMethod> forced) {
   absl::StatusOr<CountingLaunch> launch =
       ChooseLaunch(ShapeOf(plan, edge_count, guess_kind, false), properties, forced);
   if (!launch.ok()) return launch;
@@ -217,14 +228,55 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
         absl::StrCat(HistogramMethodName(launch->strategy.method), " is a launch of its own"));
   }
   launch->kernel = FindKernel(plan, launch->strategy, guess_kind);
-  if (launch->strategy.method == HistogramMethod::kCluster) {
-    launch->shape.cluster_size = launch->strategy.part_count;
-    launch->shape.grid = dim3(launch->strategy.part_count);
+  if (IsOfClusters(launch->strategy.method)) {
+    launch->shape.cluster_size =
+        std::max(launch->strategy.part_count, launch->strategy.cluster_blocks);
+    launch->shape.grid = dim3(launch->shape.cluster_size);
   }
   const absl::StatusOr<uint64_t> resident = ResidentBlocks(plan, *launch, properties);
   if (!resident.ok()) return resident.status();
   launch->shape.grid = dim3(GridBlocks(plan, launch->strategy, *resident));
   return launch;
+}
+
+// The strategies that can count a plan whose bins are guessed so.
+std::vector<std::string> TakersOf(const HistogramPlan& plan, uint64_t edge_count,
+                                  GuessKind guess_kind, const DeviceProperties& properties) {
+  std::vector<std::string> takers;
+  for (const HistogramMethod method : kHistogramMethods) {
+    const bool can_take =
+        IsTogether(method)
+            ? PlanTogetherBy(plan, properties, method).value_or(std::nullopt).has_value()
+            : PlanCountingBy(plan, edge_count, guess_kind, properties, method).ok();
+    if (can_take) takers.emplace_back(HistogramMethodName(method));
+  }
+  return takers;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<CountingLaunch>> PlanTogetherLaunch(
+    const HistogramPlan& plan, const DeviceProperties& properties,
+    std::optional<HistogramMethod> forced) {
+  if (plan.strategy.empty()) return PlanTogetherBy(plan, properties, forced);
+  const std::optional<HistogramMethod> named = FindHistogramMethod(plan.strategy);
+  if (!named.has_value() || !IsTogether(*named)) return std::nullopt;
+  return PlanTogetherBy(plan, properties, named);
+}
+
+absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
+                                                  GuessKind guess_kind,
+                                                  const DeviceProperties& properties,
+                                                  std::optional<HistogramMethod> forced) {
+  if (plan.strategy.empty()) {
+    return PlanCountingBy(plan, edge_count, guess_kind, properties, forced);
+  }
+  if (const std::optional<HistogramMethod> named = FindHistogramMethod(plan.strategy)) {
+    absl::StatusOr<CountingLaunch> launch =
+        PlanCountingBy(plan, edge_count, guess_kind, properties, named);
+    if (!absl::IsFailedPrecondition(launch.status())) return launch;
+  }
+  return StrategyError(plan.strategy, TakersOf(plan, edge_count, guess_kind, properties));
 }
 
 }  // namespace gridfold::kernels::cuda

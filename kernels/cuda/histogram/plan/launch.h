@@ -25,14 +25,14 @@ struct CountingLaunch {
 };
 
 // The launch of a plan whose blocks meet (histogram/plan/together.h); nothing where others are
-// better, or the forced method is another. Errors: INTERNAL from CUDA.
+// better, or the forced method, or the plan's strategy, is another. Errors: INTERNAL from CUDA.
 absl::StatusOr<std::optional<CountingLaunch>> PlanTogetherLaunch(
     const HistogramPlan& plan, const DeviceProperties& properties,
     std::optional<HistogramMethod> forced);
 
 // The launch of other plans, whose ranges are known. `edge_count` is that of all tables together;
 // `guess_kind` says how the bins are guessed. Errors: FAILED_PRECONDITION where the forced method
-// cannot be had; INTERNAL from CUDA.
+// cannot be had, or those of StrategyError where the plan's strategy cannot; INTERNAL from CUDA.
 absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
                                                   GuessKind guess_kind,
                                                   const DeviceProperties& properties,

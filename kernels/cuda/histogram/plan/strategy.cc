@@ -303,6 +303,22 @@ std::optional<HistogramStrategy> Together(HistogramMethod method, const Histogra
   return WithCopies(strategy, shape.bin_count, with_few_copies, limits);
 }
 
+std::optional<HistogramStrategy> Distributed(const HistogramShape& shape,
+                                             const HistogramLimits& limits) {
+  // Of a block, unless the largest cluster has too few.
+  constexpr uint64_t kBinsPerBlock = 4096;
+  if (!limits.has_clusters || shape.weight_words > 0) return std::nullopt;
+  const uint64_t blocks = std::bit_ceil(
+      std::clamp<uint64_t>(CeilDivide(shape.bin_count, kBinsPerBlock), 1, kClusterBlocksMax));
+  const uint64_t bins = CeilDivide(shape.bin_count, blocks);
+  const uint64_t bytes = HistogramPartBytes(bins * sizeof(uint32_t));
+  if (bytes > limits.shared_bytes_max) return std::nullopt;
+  return HistogramStrategy{.method = HistogramMethod::kDistributed,
+                           .cluster_blocks = static_cast<uint32_t>(blocks),
+                           .bins_per_block = static_cast<uint32_t>(bins),
+                           .shared_bytes = static_cast<uint32_t>(bytes)};
+}
+
 // The method for so few samples that further launches would take longer than they do.
 std::optional<HistogramMethod> TogetherMethod(const HistogramShape& shape) {
   if (shape.needs_range) {
@@ -329,6 +345,7 @@ std::optional<HistogramStrategy> Make(HistogramMethod method, const HistogramSha
     case HistogramMethod::kPartitions: return Partitions(shape, limits);
     case HistogramMethod::kOneCluster:
     case HistogramMethod::kOneGrid: return Together(method, shape, limits);
+    case HistogramMethod::kDistributed: return Distributed(shape, limits);
     case HistogramMethod::kGlobal: break;
   }
   return Global(shape, limits);
@@ -345,9 +362,17 @@ const char* HistogramMethodName(HistogramMethod method) {
     case HistogramMethod::kPartitions: return "histogram/partitions";
     case HistogramMethod::kOneCluster: return "histogram/one-cluster";
     case HistogramMethod::kOneGrid: return "histogram/one-grid";
+    case HistogramMethod::kDistributed: return "histogram/distributed";
     case HistogramMethod::kGlobal: break;
   }
   return "histogram/global";
+}
+
+std::optional<HistogramMethod> FindHistogramMethod(absl::string_view name) {
+  for (const HistogramMethod method : kHistogramMethods) {
+    if (name == HistogramMethodName(method)) return method;
+  }
+  return std::nullopt;
 }
 
 absl::StatusOr<HistogramStrategy> ChooseHistogramStrategy(const HistogramShape& shape,

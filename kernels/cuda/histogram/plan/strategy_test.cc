@@ -338,6 +338,34 @@ TEST(HistogramStrategyTest, AForcedMethodThatCannotBeHadIsAnError) {
   EXPECT_EQ(code(100, 0, kHopper, HistogramMethod::kValues), kError);
 }
 
+TEST(HistogramStrategyTest, DistributedClustersGrowWithTheBins) {
+  HistogramLimits limits = kHopper;
+  const auto choose = [&](uint64_t bins) {
+    return ChooseHistogramStrategy(ShapeOf(bins), limits, HistogramMethod::kDistributed);
+  };
+  EXPECT_FALSE(choose(1000).ok());
+  limits.has_clusters = true;
+  const std::pair<uint64_t, uint32_t> blocks_of[] = {
+      {1, 1}, {4096, 1}, {4097, 2}, {16'384, 4}, {16'385, 8}, {65'536, 16}, {900'000, 16}};
+  for (const auto& [bins, blocks] : blocks_of) {
+    const auto strategy = choose(bins);
+    ASSERT_TRUE(strategy.ok()) << strategy.status();
+    EXPECT_EQ(strategy->cluster_blocks, blocks) << bins;
+    EXPECT_GE(uint64_t{strategy->bins_per_block} * blocks, bins);
+    EXPECT_LE(strategy->shared_bytes, limits.shared_bytes_max);
+  }
+  EXPECT_FALSE(choose(1'000'000).ok());
+  EXPECT_FALSE(
+      ChooseHistogramStrategy(ShapeOf(100, 4), limits, HistogramMethod::kDistributed).ok());
+}
+
+TEST(HistogramStrategyTest, NamesAreFound) {
+  for (const HistogramMethod method : kHistogramMethods) {
+    EXPECT_EQ(FindHistogramMethod(HistogramMethodName(method)), method);
+  }
+  EXPECT_EQ(FindHistogramMethod("histogram"), std::nullopt);
+}
+
 TEST(HistogramStrategyTest, NamesAreThoseOfTheDocuments) {
   EXPECT_STREQ(HistogramMethodName(HistogramMethod::kValues), "histogram/values");
   EXPECT_STREQ(HistogramMethodName(HistogramMethod::kShared), "histogram/shared");

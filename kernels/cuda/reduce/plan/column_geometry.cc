@@ -23,6 +23,15 @@ bool HasWavesOfWholeColumns(const ColumnGrouping& grouping) {
          grouping.rows <= grouping.shape.thread_rows_max;
 }
 
+bool AreTakenWhole(const ColumnGrouping& grouping, WantedKernel wanted) {
+  if (!IsFamilyWanted(wanted, ReductionFamily::kColumns)) return HasWavesOfWholeColumns(grouping);
+  const bool is_whole = *wanted == ReductionKernel::kWholeColumnSums ||
+                        *wanted == ReductionKernel::kWholeColumnVectors ||
+                        *wanted == ReductionKernel::kWholeDoubleColumns ||
+                        *wanted == ReductionKernel::kWholeMomentColumns;
+  return is_whole && grouping.rows <= grouping.shape.thread_rows_max;
+}
+
 // One tile where columns are few; else the tiles of which the last is fullest, wide ones first.
 uint64_t TileColumns(const ColumnGrouping& grouping) {
   const uint64_t columns = grouping.columns;
@@ -113,8 +122,9 @@ void PlanWholeColumns(const ColumnGrouping& grouping, ReductionForm form, uint64
                                           threads / ReduceTuning::kWarpThreads, blocks_max);
 }
 
-void PlanColumnVectors(const ColumnGrouping& grouping, ReductionGeometry& geometry) {
-  if (HasWavesOfWholeColumns(grouping)) {
+void PlanColumnVectors(const ColumnGrouping& grouping, WantedKernel wanted,
+                       ReductionGeometry& geometry) {
+  if (AreTakenWhole(grouping, wanted)) {
     PlanWholeColumns(grouping, ReductionForm::kWholeColumns, Tuning::kWholeColumnThreads,
                      kBlocksMax, geometry);
   } else {

@@ -39,8 +39,9 @@ void PlanWholeColumns(const ColumnGrouping& grouping, ReductionForm form, uint64
                       uint64_t blocks_max, ReductionGeometry& geometry);
 
 // PlanWholeColumns where there are tiles for some waves of warps, else blocks that share out the
-// rows of a tile.
-void PlanColumnVectors(const ColumnGrouping& grouping, ReductionGeometry& geometry);
+// rows of a tile; or as the wanted kernel takes them.
+void PlanColumnVectors(const ColumnGrouping& grouping, WantedKernel wanted,
+                       ReductionGeometry& geometry);
 
 }  // namespace gridfold::kernels::cuda
 

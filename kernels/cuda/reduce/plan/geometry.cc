@@ -17,10 +17,6 @@
 
 namespace gridfold::kernels::cuda {
 
-namespace {
-
-using Tuning = ReduceTuning;
-
 KernelKind KernelKindOf(ElementType type, uint32_t parts) {
   return VisitElementType(type, [parts](auto tag) {
     using T = typename decltype(tag)::type;
@@ -33,6 +29,10 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
     });
   });
 }
+
+namespace {
+
+using Tuning = ReduceTuning;
 
 // Threads of a block: fewer where the device has little shared memory.
 uint32_t FittingThreads(const KernelKind& kind, uint32_t threads_max, uint32_t sharers,
@@ -132,10 +132,11 @@ FirstColumns FirstColumnsOf(const ReductionPlan& plan, const KernelKind& kind) {
 }
 
 void PlanFirstColumns(const ReductionPlan& plan, FirstColumns first, uint64_t resident_blocks,
-                      const DeviceProperties& properties, ReductionGeometry& geometry) {
+                      const DeviceProperties& properties, WantedKernel wanted,
+                      ReductionGeometry& geometry) {
   const bool are_moments = first == FirstColumns::kMoments;
-  const ReductionGeometry columns =
-      are_moments ? PlanMomentColumns(plan, properties) : PlanPairSums(plan, properties);
+  const ReductionGeometry columns = are_moments ? PlanMomentColumns(plan, properties, wanted)
+                                                : PlanPairSums(plan, properties, wanted);
   const uint64_t tiles = columns.column_tile_count;
   const bool are_doubles = plan.array.element_type == ElementType::kFloat64;
   const uint64_t partial_bytes = !are_moments  ? PairTuning::kDoubleColumnPartialBytes
@@ -190,7 +191,7 @@ bool AreColumns(const Grouping& grouping) {
 }
 
 ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind& kind,
-                                    const DeviceProperties& properties) {
+                                    const DeviceProperties& properties, WantedKernel wanted) {
   const uint64_t element_bytes = ElementSize(plan.array.element_type);
   const uint64_t vector_bytes = ColumnVectorBytes(static_cast<uint32_t>(element_bytes));
   const uint64_t warp_columns = Tuning::kWarpThreads * vector_bytes / element_bytes;
@@ -206,16 +207,16 @@ ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind&
        .partial_bytes = kind.state_bytes,
        .thread_bytes = static_cast<uint32_t>(kind.state_bytes) + Tuning::kStateAlignment}};
   ReductionGeometry geometry;
-  PlanColumnVectors(columns, geometry);
+  PlanColumnVectors(columns, wanted, geometry);
   if (geometry.form == ReductionForm::kWholeColumns) geometry.word_bytes = 0;  // None to join.
   return geometry;
 }
 
 ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
-                             const DeviceProperties& properties) {
+                             const DeviceProperties& properties, WantedKernel wanted) {
   const bool by_columns = AreColumns(plan.grouping);
   if (by_columns && kind.column_kernel == ColumnKernel::kVectors) {
-    return PlanVectorColumns(plan, kind, properties);
+    return PlanVectorColumns(plan, kind, properties, wanted);
   }
   const uint32_t threads =
       FittingThreads(kind, kind.shape.threads, 1, Tuning::kOtherSharedBytesMax, properties);
@@ -230,21 +231,21 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
     geometry.total_bytes = sizeof(uint32_t);
     PlanColumns(request, geometry);
     const FirstColumns first = FirstColumnsOf(plan, kind);
-    if (first != FirstColumns::kNone) {
-      PlanFirstColumns(plan, first, request.resident_blocks, properties, geometry);
+    if (first != FirstColumns::kNone && wanted != ReductionKernel::kColumns) {
+      PlanFirstColumns(plan, first, request.resident_blocks, properties, wanted, geometry);
     }
     return geometry;
   }
   SetBlockPartials(kind, geometry);
   const LayoutRequest blocks =
       BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
-  PlanGroups(request, blocks, kind, properties, geometry);
+  PlanGroups(request, blocks, kind, properties, wanted, geometry);
   return geometry;
 }
 
 ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
-                           const DeviceProperties& properties) {
-  ReductionGeometry geometry = PlanPairSums(plan, properties);
+                           const DeviceProperties& properties, WantedKernel wanted) {
+  ReductionGeometry geometry = PlanPairSums(plan, properties, wanted);
   const LayoutRequest blocks = BlockRequest(RequestOf(plan, kind, kind.shape.threads, properties),
                                             kind, plan.grouping.group_count == 1, properties);
   if (geometry.form == ReductionForm::kBlocks) {
@@ -280,11 +281,13 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
   return are_answered ? parts : parts | kCorePartSet;
 }
 
+bool CanBeReducedAsRows(const ReductionPlan& plan) {
+  return AreColumns(plan.grouping) && plan.grouping.group_size > 1 &&
+         plan.array.size_bytes() <= kTransposedBytesMax;
+}
+
 bool AreReducedAsRows(const ReductionPlan& plan) {
-  if (!AreColumns(plan.grouping) || plan.grouping.group_size <= 1 ||
-      plan.array.size_bytes() > kTransposedBytesMax) {
-    return false;
-  }
+  if (!CanBeReducedAsRows(plan)) return false;
   const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
   switch (kind.column_kernel) {
     case ColumnKernel::kPairs:
@@ -306,10 +309,16 @@ ReductionPlan AsRows(const ReductionPlan& plan) {
 
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
-  const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
+  return PlanReductionGeometry(plan, ReductionParts(plan), properties, std::nullopt);
+}
+
+ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan, uint32_t parts,
+                                        const DeviceProperties& properties, WantedKernel wanted) {
+  const KernelKind kind = KernelKindOf(plan.array.element_type, parts);
   const bool in_pairs = AreColumns(plan.grouping) ? kind.column_kernel == ColumnKernel::kPairs
                                                   : kind.group_kernel == GroupKernel::kPairs;
-  return in_pairs ? PlanSums(plan, kind, properties) : PlanStates(plan, kind, properties);
+  return in_pairs ? PlanSums(plan, kind, properties, wanted)
+                  : PlanStates(plan, kind, properties, wanted);
 }
 
 uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {

@@ -10,6 +10,7 @@
 
 #include "kernels/contract/reduction.h"
 #include "kernels/cuda/device/properties.h"
+#include "kernels/cuda/reduce/plan/reduction_kernel.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -94,14 +95,20 @@ uint32_t ReductionParts(const ReductionPlan& plan);
 // begin and to finish than elements to read. Transposing reads and writes a small matrix in L2;
 // more than these bytes would not stay there.
 inline constexpr uint64_t kTransposedBytesMax = uint64_t{64} << 20;
-// Requires a plan with groups.
+// Whether they can be, and whether that is thought best. Require a plan with groups.
+bool CanBeReducedAsRows(const ReductionPlan& plan);
 bool AreReducedAsRows(const ReductionPlan& plan);
 // The plan of the transposed matrix: groups, and what is asked of them, are the same.
 ReductionPlan AsRows(const ReductionPlan& plan);
 
-// Requires a plan with groups, which are not to be reduced as rows.
+// The geometry that is thought best. Requires a plan with groups, which are not to be reduced as
+// rows.
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties);
+// That of kernels that keep `parts`, ReductionParts or more, and of the `wanted` kernel if it can
+// take the groups.
+ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan, uint32_t parts,
+                                        const DeviceProperties& properties, WantedKernel wanted);
 
 // Bytes of scratch that the kernels of this geometry need.
 uint64_t GeometryScratchBytes(const ReductionGeometry& geometry);

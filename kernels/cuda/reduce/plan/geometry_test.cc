@@ -1,8 +1,6 @@
 // The layout of reductions, judged without a device: nothing is left out, scratch is bounded.
 #include "kernels/cuda/reduce/plan/geometry.h"
 
-#include <random>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,30 +9,10 @@
 #include "kernels/cuda/reduce/plan/geometry_test.h"
 #include "kernels/cuda/reduce/plan/kernel_choice.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
-#include "kernels/cuda/reduce/reduce.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
-
-std::string Strategy(const ReductionPlan& plan) { return ReductionStrategy(plan, Properties(132)); }
-
-TEST(ReduceGeometryTest, StrategiesFollowTheShape) {
-  const auto vector = [](uint64_t n) { return ArrayDescription::Vector(ElementType::kFloat32, n); };
-  const auto matrix = [](uint64_t rows, uint64_t columns) {
-    return ArrayDescription::Matrix(ElementType::kFloat32, rows, columns);
-  };
-  EXPECT_EQ(Strategy(Plan(vector(0), {})), "reduce/block");
-  EXPECT_EQ(Strategy(Plan(vector(1000), {})), "reduce/block");
-  EXPECT_EQ(Strategy(Plan(vector(1000), {}, {Statistic::kMax})), "reduce/tile");
-  EXPECT_EQ(Strategy(Plan(vector(1 << 20), {})), "reduce/contiguous");
-  EXPECT_EQ(Strategy(Plan(matrix(1 << 20, 16), {GroupingKind::kAxis1, {}})), "reduce/tile");
-  EXPECT_EQ(Strategy(Plan(matrix(16, 1 << 20), {GroupingKind::kAxis1, {}})), "reduce/contiguous");
-  EXPECT_EQ(Strategy(Plan(matrix(1000, 1000), {GroupingKind::kAxis0, {}})), "reduce/axis-0");
-  EXPECT_EQ(Strategy(SegmentPlan(ElementType::kInt8, {1, 0, 7})), "reduce/segments-tile");
-  EXPECT_EQ(Strategy(SegmentPlan(ElementType::kInt8, {1, 1 << 30, 7})), "reduce/segments-queue");
-  EXPECT_EQ(Strategy(Plan(vector(9), {}, {Statistic::kProduct})), "reduce/product");
-}
 
 // Kernels of sums alone and of extremes alone answer some statistics, and are asked for no other.
 TEST(ReduceGeometryTest, KernelsAreAskedForWhatTheyAnswer) {
@@ -118,16 +96,6 @@ TEST(ReduceGeometryTest, NoThreadTakesMoreElementsThanItsWords) {
         Properties(132));
     EXPECT_LT(warps.tile_elements_max >> warps.tile_width_log2, ReduceTuning::kAdditionsMax);
   }
-}
-
-// Blocks take more time to meet than a warp takes to read them.
-TEST(ReduceGeometryTest, ThousandsOfArraysAreReducedByWarps) {
-  std::vector<uint64_t> sizes(4096, 256);
-  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] += i * 16'128 / 4096;
-  EXPECT_EQ(Strategy(SegmentPlan(
-                ElementType::kFloat32, sizes,
-                {Statistic::kSum, Statistic::kMin, Statistic::kMax, Statistic::kVariance})),
-            "reduce/segments-tile");
 }
 
 TEST(ReduceGeometryTest, ArraysThatTakeAWarpAreBlocksOfOneWhereThereAreWords) {
@@ -323,53 +291,6 @@ TEST(ReduceGeometryTest, LanesOfAGroupGrowWithIt) {
     before = log2;
   }
   EXPECT_EQ(before, 5u);
-}
-
-// Random plans of all forms.
-class RandomPlans {
- public:
-  ReductionPlan Next() {
-    const ElementType type = static_cast<ElementType>(Pick(kElementTypeCount - 1));
-    const std::vector<Statistic> sets[] = {
-        {Statistic::kSum},
-        {Statistic::kSum, Statistic::kL2Norm, Statistic::kNonzeroCount},
-        {Statistic::kSum, Statistic::kProduct, Statistic::kL1Norm, Statistic::kNonzeroCount}};
-    const std::vector<Statistic>& statistics = sets[Pick(2)];
-    switch (Pick(3)) {
-      case 0: return Plan(ArrayDescription::Vector(type, Size(40)), {}, statistics);
-      case 1: {
-        std::vector<uint64_t> sizes(1 + Pick(2000));
-        for (uint64_t& size : sizes) size = Pick(9) == 0 ? Size(25) : Size(8);
-        return SegmentPlan(type, sizes, statistics);
-      }
-      default:
-        return Plan(ArrayDescription::Matrix(type, 1 + Size(20), 1 + Size(20)),
-                    {Pick(1) == 0 ? GroupingKind::kAxis0 : GroupingKind::kAxis1, {}}, statistics);
-    }
-  }
-
- private:
-  uint64_t Pick(uint64_t last) { return std::uniform_int_distribution<uint64_t>(0, last)(random_); }
-  // Of all magnitudes alike.
-  uint64_t Size(uint64_t bits_max) { return Pick((uint64_t{1} << Pick(bits_max)) - 1); }
-
-  std::mt19937_64 random_{20261120};
-};
-
-TEST(ReduceGeometryTest, ScratchOfEveryPlanIsWithinTheBound) {
-  RandomPlans plans;
-  for (int i = 0; i < 3000; ++i) {
-    const ReductionPlan plan = plans.Next();
-    for (const int multiprocessors : {1, 24, 132}) {
-      const DeviceProperties properties = Properties(multiprocessors);
-      ASSERT_LE(
-          ReductionScratchBytes(plan, properties),
-          ReductionScratchBytesMax(plan.array.size_bytes(), plan.grouping.group_count, properties))
-          << ReductionStrategy(plan, properties) << " of " << plan.array.element_count << " "
-          << ElementTypeName(plan.array.element_type) << ", " << plan.grouping.group_count
-          << " groups";
-    }
-  }
 }
 
 TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {

@@ -94,7 +94,8 @@ void PlanWarpExtremes(const Grouping& grouping, const DeviceProperties& properti
 
 // Plans groups of which nothing but extremes is asked for.
 void PlanRowExtremes(const LayoutRequest& request, const LayoutRequest& blocks,
-                     const DeviceProperties& properties, ReductionGeometry& geometry) {
+                     const DeviceProperties& properties, WantedKernel wanted,
+                     ReductionGeometry& geometry) {
   using Extremes = ExtremeTuning;
   const Grouping& grouping = request.grouping;
   const uint64_t mean_bytes =
@@ -114,7 +115,7 @@ void PlanRowExtremes(const LayoutRequest& request, const LayoutRequest& blocks,
   const uint64_t resident_blocks =
       uint64_t{Extremes::kResidentBlocks} * static_cast<uint64_t>(properties.multiprocessor_count);
   uint64_t groups_max = Extremes::kTurnGroupsMax;
-  geometry.has_brief_rows = AreBriefRows(grouping);
+  geometry.has_brief_rows = AreBriefRows(grouping) && wanted != ReductionKernel::kRowExtremes;
   if (geometry.has_brief_rows) {
     // More where every warp has a turn of so many.
     const uint64_t warps = resident_blocks * (Extremes::kThreads / Tuning::kWarpThreads);
@@ -128,7 +129,7 @@ void PlanRowExtremes(const LayoutRequest& request, const LayoutRequest& blocks,
                        Extremes::kThreads / Tuning::kWarpThreads,
                        TurnBlocksMax(resident_blocks, Extremes::kThreads, request.total_bytes()));
   if (grouping.group_size > geometry.tile_elements_max) PlanQueue(blocks, geometry);
-  if (AreWarpRows(request, geometry.tile_elements_max)) {
+  if (AreWarpRows(request, geometry.tile_elements_max) && wanted != ReductionKernel::kRowExtremes) {
     PlanWarpExtremes(grouping, properties, geometry);
   }
 }
@@ -166,19 +167,21 @@ void PlanStripsOfTiles(const LayoutRequest& request, const DeviceProperties& pro
 }  // namespace
 
 void PlanGroups(const LayoutRequest& request, const LayoutRequest& blocks, const KernelKind& kind,
-                const DeviceProperties& properties, ReductionGeometry& geometry) {
+                const DeviceProperties& properties, WantedKernel wanted,
+                ReductionGeometry& geometry) {
   const uint64_t longest = request.grouping.group_size;
   const bool equal_groups = request.grouping.kind != GroupingKind::kSegments;
   // All lanes take a long row in fixed point, or in double precision.
   const uint64_t lanes_min =
       kind.group_kernel == GroupKernel::kFixedPoint ? Tuning::kWarpThreads : 1;
-  if (equal_groups && longest > request.TileElementsMax(lanes_min)) {
+  const bool are_long = longest > request.TileElementsMax(lanes_min);
+  if (equal_groups && (are_long || wanted == ReductionKernel::kBlocks)) {
     PlanBlocks(blocks, kind.block_shape, geometry);
   } else if (kind.group_kernel == GroupKernel::kIntegerStrips) {
     PlanStrips(request, blocks, longest, static_cast<uint64_t>(properties.multiprocessor_count),
                geometry);
   } else if (kind.group_kernel == GroupKernel::kExtremes) {
-    PlanRowExtremes(request, blocks, properties, geometry);
+    PlanRowExtremes(request, blocks, properties, wanted, geometry);
   } else {
     PlanTiles(request, blocks, longest, geometry);
     if (kind.group_kernel == GroupKernel::kFixedPoint) {

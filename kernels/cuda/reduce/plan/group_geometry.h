@@ -27,6 +27,8 @@ struct KernelKind {
   ReduceShape block_shape;  // Of blocks.
 };
 
+KernelKind KernelKindOf(ElementType type, uint32_t parts);
+
 // What the forms' planners share; blocks are those of the form.
 struct LayoutRequest {
   const Grouping& grouping;
@@ -75,7 +77,8 @@ struct LayoutRequest {
 
 // The layout of groups by lanes of a warp or by blocks, which `blocks` is the request for.
 void PlanGroups(const LayoutRequest& request, const LayoutRequest& blocks, const KernelKind& kind,
-                const DeviceProperties& properties, ReductionGeometry& geometry);
+                const DeviceProperties& properties, WantedKernel wanted,
+                ReductionGeometry& geometry);
 
 // Groups in chunks, a block for each, by kernels of this shape.
 void PlanBlocks(const LayoutRequest& request, const ReduceShape& shape,

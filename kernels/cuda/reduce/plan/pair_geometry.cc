@@ -77,14 +77,16 @@ bool PlanStripSums(const Sums& sums, uint64_t mean_bytes, ReductionGeometry& geo
   return true;
 }
 
-void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry& geometry) {
+void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, WantedKernel wanted,
+                   ReductionGeometry& geometry) {
   const uint64_t group_count = sums.grouping.group_count;
   // But for the longest, which may be all there is.
   const uint64_t other_bytes = sums.total_bytes - sums.grouping.group_size * sums.element_bytes;
   const uint64_t mean_bytes =
       group_count == 1 ? sums.total_bytes : CeilDivide(other_bytes, group_count - 1);
   geometry.tile_elements_max = group_bytes_max / sums.element_bytes;
-  if (PlanStripSums(sums, mean_bytes, geometry)) return;
+  const bool may_be_strips = wanted != ReductionKernel::kGroupSums;
+  if (may_be_strips && PlanStripSums(sums, mean_bytes, geometry)) return;
   const uint64_t lane_bytes = sums.grouping.kind == GroupingKind::kSegments
                                   ? Tuning::kSegmentBytesPerLane
                                   : Tuning::kBytesPerLane;
@@ -129,7 +131,8 @@ bool IsShallow(const Sums& sums) {
 
 }  // namespace
 
-ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DeviceProperties& properties) {
+ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DeviceProperties& properties,
+                                    WantedKernel wanted) {
   const uint64_t element_bytes = ElementSize(plan.array.element_type);
   ReductionGeometry geometry;
   if (plan.array.element_type == ElementType::kFloat64) {
@@ -146,7 +149,7 @@ ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DevicePrope
           .thread_bytes = MomentTuning::kDoublePartialBytes + ReduceTuning::kStateAlignment,
           .thread_rows_max =
               (MomentTuning::kDoubleTurnsMax - 1) * uint64_t{ColumnVectorTuning::kRowsInFlight}}},
-        geometry);
+        wanted, geometry);
     return geometry;
   }
   const MomentColumnShape shape = MomentColumnShapeOf(static_cast<uint32_t>(element_bytes));
@@ -163,37 +166,48 @@ ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DevicePrope
                       .thread_bytes = 0,
                       // A warp may draw a turn more than others.
                       .thread_rows_max = (shape.turns_max - 1) * uint64_t{shape.rows}}},
-                    geometry);
+                    wanted, geometry);
   return geometry;
 }
 
-ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties& properties) {
+ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties& properties,
+                               WantedKernel wanted) {
   const Sums sums{plan.grouping, ElementSize(plan.array.element_type), plan.array.size_bytes(),
                   static_cast<uint64_t>(properties.multiprocessor_count)};
-  const uint64_t group_count = sums.grouping.group_count;
-  const uint64_t longest = sums.grouping.group_size;
+  const Grouping& grouping = sums.grouping;
+  const uint64_t longest = grouping.group_size;
   ReductionGeometry geometry;
   const bool is_double = sums.element_bytes == sizeof(double);
-  // A single column of float64 is a group of neighbours.
-  if (sums.grouping.kind == GroupingKind::kAxis0 && (group_count > 1 || !is_double)) {
-    if (!is_double && IsShallow(sums)) {
+  const bool wants_groups = IsFamilyWanted(wanted, ReductionFamily::kGroups);
+  const bool wants_blocks = IsFamilyWanted(wanted, ReductionFamily::kLong);
+  // A single column of float64 is a group of neighbours; others may be.
+  const bool is_column = grouping.group_count == 1 && (is_double || wants_groups || wants_blocks);
+  if (grouping.kind == GroupingKind::kAxis0 && !is_column) {
+    const bool is_shallow = IsFamilyWanted(wanted, ReductionFamily::kColumns)
+                                ? wanted == ReductionKernel::kShallowColumnSums
+                                : IsShallow(sums);
+    if (!is_double && is_shallow && longest <= Tuning::kShallowRowsMaxOfMany) {
       PlanWholeColumns(sums.Columns(), ReductionForm::kShallowColumnSums, Tuning::kThreads,
                        sums.BlocksMax(Tuning::kThreads), geometry);
     } else {
-      PlanColumnVectors(sums.Columns(), geometry);
+      PlanColumnVectors(sums.Columns(), wanted, geometry);
     }
     return geometry;
   }
   // Half of the warps keep memory busy.
-  const bool has_many = group_count >= sums.resident_threads() / ReduceTuning::kWarpThreads / 2;
+  const bool has_many =
+      grouping.group_count >= sums.resident_threads() / ReduceTuning::kWarpThreads / 2;
   const uint64_t longest_bytes = longest * sums.element_bytes;
-  const bool fits_warps = (has_many && longest_bytes <= ReduceTuning::kTileGroupBytesMaxMany) ||
+  const bool fits_many = longest_bytes <= ReduceTuning::kTileGroupBytesMaxMany;
+  const bool are_segments = grouping.kind == GroupingKind::kSegments;
+  const bool fits_warps = ((has_many || (wants_groups && !are_segments)) && fits_many) ||
                           (is_double && longest_bytes <= ReduceTuning::kTileGroupBytesMaxFew);
-  if (fits_warps || sums.grouping.kind == GroupingKind::kSegments) {
+  if (are_segments || (fits_warps && !wants_blocks)) {
     const uint64_t queued_bytes =
         has_many ? Tuning::kQueuedGroupBytesMin : ReduceTuning::kTileGroupBytesMaxFew;
-    PlanGroupSums(sums, fits_warps ? longest_bytes : queued_bytes, geometry);
-  } else if (!is_double && longest <= Tuning::kBlockElementsMax) {
+    PlanGroupSums(sums, fits_warps ? longest_bytes : queued_bytes, wanted, geometry);
+  } else if (!is_double && longest <= Tuning::kBlockElementsMax &&
+             wanted != ReductionKernel::kBlocks) {
     PlanBlockSums(sums, geometry);
   } else {
     geometry.form = ReductionForm::kBlocks;

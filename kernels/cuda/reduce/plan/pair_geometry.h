@@ -14,10 +14,13 @@ namespace gridfold::kernels::cuda {
 // The layout for a plan with groups: one of the forms ...Sums, or kBlocks where groups are so long
 // that they are cut into chunks, of which nothing else is said. Segments that are longer than
 // tile_elements_max go to blocks, through a queue, of which nothing else is said either.
-ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties& properties);
+// `wanted` is as PlanReductionGeometry has it.
+ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties& properties,
+                               WantedKernel wanted);
 
 // The layout of several statistics of columns by MomentColumns: kColumnItems or kWholeColumns.
-ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DeviceProperties& properties);
+ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DeviceProperties& properties,
+                                    WantedKernel wanted);
 
 }  // namespace gridfold::kernels::cuda
 

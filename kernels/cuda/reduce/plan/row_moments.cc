@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/launch.h"
+#include "kernels/cuda/reduce/plan/row_moment_shape.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 
 namespace gridfold::kernels::cuda {
@@ -55,36 +56,35 @@ RowMomentSlots SlotsOf(const ReductionParameters& parameters, uint64_t element_b
 }
 
 // How rows are shared out: each lane's part of a row, rows of a turn and of a unit.
-void ShareOut(uint64_t warps, RowMomentWork& work) {
-  const uint64_t lanes = std::bit_ceil(
-      std::clamp<uint64_t>(CeilDivide(work.row_bytes, Tuning::kBytesPerLane), 1, kLanes));
+void ShareOut(uint64_t row_count, uint64_t row_bytes, uint64_t warps, RowMomentShape& shape) {
+  const uint64_t lanes =
+      std::bit_ceil(std::clamp<uint64_t>(CeilDivide(row_bytes, Tuning::kBytesPerLane), 1, kLanes));
   const uint64_t together = kLanes / lanes;
-  const uint64_t fitting = std::max<uint64_t>(1, kTurnBytes / work.row_bytes);
+  const uint64_t fitting = std::max<uint64_t>(1, kTurnBytes / row_bytes);
   const bool are_turns = lanes == 1;  // Units.
   const uint64_t units = warps * (are_turns ? Tuning::kTurnsPerWarpMin : Tuning::kUnitsPerWarpMin);
-  const uint64_t rows_max = std::max(together, work.row_count / units);
+  const uint64_t rows_max = std::max(together, row_count / units);
   if (are_turns) {
-    work.turn_rows = static_cast<uint32_t>(std::min(fitting, rows_max) / kLanes * kLanes);
-    work.unit_rows = work.turn_rows;
+    shape.turn_rows = static_cast<uint32_t>(std::min(fitting, rows_max) / kLanes * kLanes);
+    shape.unit_rows = shape.turn_rows;
   } else {
-    work.unit_rows = static_cast<uint32_t>(std::min(std::bit_floor(rows_max), kLanes));
-    work.turn_rows =
-        static_cast<uint32_t>(std::min<uint64_t>(std::bit_floor(fitting), work.unit_rows));
+    shape.unit_rows = static_cast<uint32_t>(std::min(std::bit_floor(rows_max), kLanes));
+    shape.turn_rows =
+        static_cast<uint32_t>(std::min<uint64_t>(std::bit_floor(fitting), shape.unit_rows));
   }
-  work.batch_passes = static_cast<uint32_t>(are_turns ? 1 : work.unit_rows / together);
-  work.width_log2 = static_cast<uint32_t>(std::bit_width(lanes) - 1);
+  shape.batch_passes = static_cast<uint32_t>(are_turns ? 1 : shape.unit_rows / together);
+  shape.width_log2 = static_cast<uint32_t>(std::bit_width(lanes) - 1);
   // A part begins at a vector, and so may the row a little before.
-  work.parts = work.row_bytes <= kTurnBytes
-                   ? 1
-                   : static_cast<uint32_t>(
-                         CeilDivide(work.row_bytes + ReduceTuning::kVectorBytes - 1, kTurnBytes));
-  const uint32_t vectors = work.row_bytes / ReduceTuning::kVectorBytes;
-  const bool meet =
-      work.row_bytes % ReduceTuning::kVectorBytes == 0 && std::has_single_bit(vectors);
+  shape.parts = row_bytes <= kTurnBytes
+                    ? 1
+                    : static_cast<uint32_t>(
+                          CeilDivide(row_bytes + ReduceTuning::kVectorBytes - 1, kTurnBytes));
+  const uint32_t vectors = static_cast<uint32_t>(row_bytes / ReduceTuning::kVectorBytes);
+  const bool meet = row_bytes % ReduceTuning::kVectorBytes == 0 && std::has_single_bit(vectors);
   constexpr uint32_t kBankVectorsLog2 = 3;  // Of all banks.
-  work.rotation_shift =
+  shape.rotation_shift =
       meet && vectors > 1 && lanes < kLanes
-          ? kBankVectorsLog2 + work.width_log2 - static_cast<uint32_t>(std::bit_width(vectors) - 1)
+          ? kBankVectorsLog2 + shape.width_log2 - static_cast<uint32_t>(std::bit_width(vectors) - 1)
           : ReduceTuning::kWarpThreadsLog2;
 }
 
@@ -159,6 +159,20 @@ uint64_t LeftRowWords(uint64_t row_count, uint64_t row_bytes) {
              : CeilDivide(row_count, uint64_t{kLeftWordRows}) + 1;
 }
 
+RowMomentShape PlanRowMoments(ElementType type, uint64_t row_count, uint64_t row_size,
+                              const DeviceProperties& properties) {
+  const uint64_t element_bytes = ElementSize(type);
+  const uint64_t resident =
+      uint64_t{IsFloatingPoint(type) ? Tuning::FloatResidentBlocks(element_bytes)
+                                     : Tuning::ResidentBlocks(element_bytes)} *
+      static_cast<uint64_t>(properties.multiprocessor_count);
+  RowMomentShape shape;
+  ShareOut(row_count, row_size * element_bytes, resident * kWarps, shape);
+  const uint64_t units = CeilDivide(row_count, uint64_t{shape.unit_rows});
+  shape.grid_blocks = GridStrideBlocks(units, kWarps, resident * Tuning::kBlocksPerResident);
+  return shape;
+}
+
 absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType type,
                               uint32_t* left_words, const DeviceProperties& properties,
                               cudaStream_t stream) {
@@ -170,12 +184,19 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
   const bool is_signed = !IsFloatingPoint(type) && IsSigned(type);
   const uint32_t repeat = element_bytes == 1 ? 0x0101'0101u : element_bytes == 2 ? 0x0001'0001u : 1;
   const uint32_t sign = uint32_t{1} << (8 * std::min<uint64_t>(element_bytes, 4) - 1);
+  const RowMomentShape planned = PlanRowMoments(type, parameters.group_count, size, properties);
   RowMomentWork work{.elements = parameters.elements,
                      .row_count = parameters.group_count,
                      .row_size = static_cast<uint32_t>(size),
                      .row_bytes = static_cast<uint32_t>(size * element_bytes),
                      .vector_rows = static_cast<uint32_t>(
                          CeilDivide(ReduceTuning::kVectorBytes, size * element_bytes)),
+                     .width_log2 = planned.width_log2,
+                     .parts = planned.parts,
+                     .turn_rows = planned.turn_rows,
+                     .unit_rows = planned.unit_rows,
+                     .batch_passes = planned.batch_passes,
+                     .rotation_shift = planned.rotation_shift,
                      .slots = SlotsOf(parameters, element_bytes),
                      .rules = parameters.rules,
                      .mean_inverse = 1 / static_cast<double>(size),
@@ -189,17 +210,11 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
                      .sum_bias = is_signed ? Int128{1} << (8 * element_bytes - 1) : 0,
                      .mean_divisor = RoundedDivisor(size),
                      .variance_divisor = RoundedDivisor(variance_divisor)};
-  const bool is_float = IsFloatingPoint(type);
-  const uint64_t resident = uint64_t{is_float ? Tuning::FloatResidentBlocks(element_bytes)
-                                              : Tuning::ResidentBlocks(element_bytes)} *
-                            static_cast<uint64_t>(properties.multiprocessor_count);
   work.sum_bias *= work.row_size;
-  ShareOut(resident * kWarps, work);
-  const uint64_t units = CeilDivide(work.row_count, uint64_t{work.unit_rows});
-  const LaunchShape shape{
-      .grid = dim3(GridStrideBlocks(units, kWarps, resident * Tuning::kBlocksPerResident)),
-      .block = dim3(Tuning::kThreads)};
-  if (is_float) return LaunchFloatRows(parameters, type, shape, work, properties, stream);
+  const LaunchShape shape{.grid = dim3(planned.grid_blocks), .block = dim3(Tuning::kThreads)};
+  if (IsFloatingPoint(type)) {
+    return LaunchFloatRows(parameters, type, shape, work, properties, stream);
+  }
   return Launch(IntegerKernelFor(type), shape, stream, work);
 }
 

@@ -1,0 +1,296 @@
+#include "kernels/cuda/reduce/route.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/strategy_error.h"
+#include "kernels/cuda/device/scratch.h"
+#include "kernels/cuda/reduce/plan/group_geometry.h"
+#include "kernels/cuda/reduce/plan/kernel_choice.h"
+#include "kernels/cuda/reduce/plan/row_moment_shape.h"
+#include "kernels/cuda/reduce/plan/row_moments.h"
+#include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/product.h"
+#include "kernels/numerics/statistics/reduction_state.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+bool IsFloatingProduct(const ReductionPlan& plan, Statistic statistic) {
+  return statistic == Statistic::kProduct && IsFloatingPoint(plan.array.element_type);
+}
+
+uint64_t GroupBytes(const ReductionPlan& plan) {
+  return plan.grouping.group_size * ElementSize(plan.array.element_type);
+}
+
+// Whether the elements are nothing but aligned vectors, of which each group has some, or some
+// groups share one.
+bool AreInVectors(const ReductionFacts& facts) {
+  const uint64_t group_bytes = GroupBytes(facts.plan);
+  return facts.is_aligned && facts.plan.grouping.kind != GroupingKind::kSegments &&
+         group_bytes > 0 && facts.plan.array.size_bytes() % ReduceTuning::kVectorBytes == 0 &&
+         (group_bytes % ReduceTuning::kVectorBytes == 0 ||
+          ReduceTuning::kVectorBytes % group_bytes == 0);
+}
+
+// Whether groups are a vector, or half of one, of elements of which sums are kept in pairs.
+bool AreVectorSums(const ReductionFacts& facts) {
+  const uint64_t group_bytes = GroupBytes(facts.plan);
+  return facts.plan.array.element_type != ElementType::kFloat64 && AreInVectors(facts) &&
+         (group_bytes == ReduceTuning::kVectorBytes ||
+          group_bytes == ReduceTuning::kVectorBytes / 2);
+}
+
+// Whether groups and what is asked for are what ReduceRowSums requires.
+bool AreRowSums(const ReductionFacts& facts) {
+  const uint64_t vectors = GroupBytes(facts.plan) / ReduceTuning::kVectorBytes;
+  return AreInVectors(facts) && std::has_single_bit(vectors) &&
+         vectors <= ReduceTuning::kWarpThreads && !facts.plan.return_states;
+}
+
+// Whether warps have so many turns of row sums that one whose sums may be rounded is not felt.
+bool HaveManyTurns(const ReductionPlan& plan, const ReductionGeometry& geometry) {
+  constexpr uint64_t kTurnVectors = PairTuning::kRowVectorsInFlight * ReduceTuning::kWarpThreads;
+  const uint64_t vectors = GroupBytes(plan) / ReduceTuning::kVectorBytes;
+  const uint64_t warps =
+      uint64_t{geometry.grid_blocks} * geometry.block_threads / ReduceTuning::kWarpThreads;
+  return plan.grouping.group_count * vectors >= PairTuning::kRowTurnsMin * kTurnVectors * warps;
+}
+
+bool AreRowMoments(const ReductionPlan& plan) {
+  return plan.grouping.kind != GroupingKind::kSegments && !plan.return_states &&
+         AreMomentsOfRows(ParametersOf(plan), plan.array.element_type);
+}
+
+ReductionKernel SumKernelOf(const ReductionFacts& facts, const ReductionGeometry& geometry,
+                            WantedKernel wanted) {
+  using enum ReductionKernel;
+  if (geometry.queued_segments_max > 0 || wanted == kGroupSums) return kGroupSums;
+  if (AreVectorSums(facts) && wanted != kRowSums) return kVectorSums;
+  const bool are_worth_it = wanted == kRowSums || HaveManyTurns(facts.plan, geometry);
+  return AreRowSums(facts) && are_worth_it ? kRowSums : kGroupSums;
+}
+
+// The kernel of groups by lanes of a warp.
+ReductionKernel GroupKernelFor(const ReductionFacts& facts, GroupKernel group_kernel,
+                               const ReductionGeometry& geometry, WantedKernel wanted) {
+  using enum ReductionKernel;
+  const bool may_be_moments = (!wanted || wanted == kRowMoments) && AreRowMoments(facts.plan) &&
+                              geometry.queued_segments_max == 0;
+  switch (group_kernel) {
+    case GroupKernel::kStates: return kTiles;
+    case GroupKernel::kPairs: return SumKernelOf(facts, geometry, wanted);
+    case GroupKernel::kIntegerStrips: return may_be_moments ? kRowMoments : kIntegerStrips;
+    case GroupKernel::kFixedPoint: return may_be_moments ? kRowMoments : kFixedPoint;
+    case GroupKernel::kMomentPairs: return may_be_moments ? kRowMoments : kPairTiles;
+    case GroupKernel::kExtremes: break;
+  }
+  if (geometry.has_warp_rows) return kWarpExtremes;
+  return geometry.has_brief_rows ? kBriefExtremes : kRowExtremes;
+}
+
+ReductionKernel FirstColumnKernelFor(ColumnKernel column_kernel, ReductionForm form) {
+  using enum ReductionKernel;
+  const bool is_whole = form == ReductionForm::kWholeColumns;
+  if (column_kernel == ColumnKernel::kDoublesFirst) {
+    return is_whole ? kWholeDoubleColumns : kDoubleColumns;
+  }
+  return is_whole ? kWholeMomentColumns : kMomentColumns;
+}
+
+ReductionKernel KernelFor(const ReductionFacts& facts, const KernelKind& kind,
+                          const ReductionGeometry& geometry, WantedKernel wanted) {
+  using enum ReductionKernel;
+  const bool in_pairs = kind.column_kernel == ColumnKernel::kPairs;
+  switch (geometry.form) {
+    case ReductionForm::kBlocks: return kBlocks;
+    case ReductionForm::kBlockSums: return kBlockSums;
+    case ReductionForm::kStrips:
+      if (kind.group_kernel == GroupKernel::kPairs) return kStripSums;
+      [[fallthrough]];
+    case ReductionForm::kTiles:
+    case ReductionForm::kGroupSums:
+      return GroupKernelFor(facts, kind.group_kernel, geometry, wanted);
+    case ReductionForm::kColumns:
+      return geometry.first_columns.grid_blocks == 0
+                 ? kColumns
+                 : FirstColumnKernelFor(kind.column_kernel, geometry.first_columns.form);
+    case ReductionForm::kColumnItems: return in_pairs ? kColumnSums : kColumnVectors;
+    case ReductionForm::kWholeColumns: return in_pairs ? kWholeColumnSums : kWholeColumnVectors;
+    case ReductionForm::kShallowColumnSums: break;
+  }
+  return kShallowColumnSums;
+}
+
+ReductionLeftovers LeftoversOf(ReductionKernel kernel, ElementType type,
+                               const ReductionGeometry& geometry) {
+  if (geometry.queued_segments_max > 0) return ReductionLeftovers::kLongSegments;
+  if (geometry.first_columns.grid_blocks > 0) return ReductionLeftovers::kTiles;
+  const bool leaves_rows = kernel == ReductionKernel::kRowMoments && IsFloatingPoint(type);
+  return leaves_rows ? ReductionLeftovers::kRows : ReductionLeftovers::kNone;
+}
+
+// The route of groups that are reduced as they stand, with its scratch alone.
+ReductionRoute RouteInPlace(const ReductionFacts& facts, uint32_t parts, WantedKernel wanted) {
+  const ElementType type = facts.plan.array.element_type;
+  ReductionRoute route;
+  route.parts = parts;
+  route.geometry = PlanReductionGeometry(facts.plan, parts, facts.properties, wanted);
+  route.kernel = KernelFor(facts, KernelKindOf(type, parts), route.geometry, wanted);
+  route.leftovers = LeftoversOf(route.kernel, type, route.geometry);
+  if (route.kernel == ReductionKernel::kRowMoments) {
+    const Grouping& rows = facts.plan.grouping;
+    route.geometry.grid_blocks =
+        PlanRowMoments(type, rows.group_count, rows.group_size, facts.properties).grid_blocks;
+    route.geometry.block_threads = RowMomentTuning::kThreads;
+    route.geometry.word_bytes = 0;
+  }
+  route.scratch_bytes = GeometryScratchBytes(route.geometry);
+  return route;
+}
+
+ReductionRoute RouteTransposed(const ReductionFacts& facts, uint32_t parts, WantedKernel wanted) {
+  const ReductionPlan rows = AsRows(facts.plan);
+  ReductionRoute route = RouteInPlace({rows, facts.properties, true}, parts, wanted);
+  route.is_transposed = true;
+  route.scratch_bytes += ScratchBytes(facts.plan.array.size_bytes());
+  return route;
+}
+
+ReductionRoute WithProduct(const ReductionPlan& plan, ReductionRoute route) {
+  route.has_product = HasFloatingProduct(plan);
+  if (route.has_product) route.scratch_bytes += ProductScratchBytes(plan);
+  return route;
+}
+
+bool HasOnlyFloatingProduct(const ReductionPlan& plan) {
+  return plan.statistics.size() == 1 && HasFloatingProduct(plan);
+}
+
+ReductionRoute BestRoute(const ReductionFacts& facts) {
+  if (facts.plan.grouping.group_count == 0) return {};
+  if (HasOnlyFloatingProduct(facts.plan)) {
+    return WithProduct(facts.plan, {.kernel = ReductionKernel::kProduct});
+  }
+  const uint32_t parts = ReductionParts(facts.plan);
+  return WithProduct(facts.plan, AreReducedAsRows(facts.plan)
+                                     ? RouteTransposed(facts, parts, std::nullopt)
+                                     : RouteInPlace(facts, parts, std::nullopt));
+}
+
+// What kernels may keep for a plan that needs `parts`, the least first.
+std::vector<uint32_t> PartChoices(ElementType type, uint32_t parts) {
+  const uint32_t full =
+      VisitElementType(type, [](auto tag) { return kFullPartSet<typename decltype(tag)::type>; });
+  std::vector<uint32_t> choices = {parts};
+  if ((parts & ~kCorePartSet) == 0) choices.push_back(kCorePartSet);
+  choices.push_back(full);
+  return choices;
+}
+
+// Every route that can take the plan, the best first; of each strategy the one that keeps least.
+std::vector<ReductionRoute> AllRoutes(const ReductionFacts& facts) {
+  const ReductionPlan& plan = facts.plan;
+  std::vector<ReductionRoute> routes = {BestRoute(facts)};
+  // There is one way to take no elements, and products.
+  if (routes[0].family() == ReductionFamily::kNothing ||
+      routes[0].family() == ReductionFamily::kProduct || plan.array.element_count == 0) {
+    return routes;
+  }
+  const uint64_t scratch_bytes_max = ReductionScratchBytesMax(
+      plan.array.size_bytes(), plan.grouping.group_count, facts.properties);
+  const auto add = [&](ReductionKernel kernel, const ReductionRoute& route) {
+    const bool is_new =
+        std::none_of(routes.begin(), routes.end(), [&](const ReductionRoute& other) {
+          return other.kernel == kernel && other.is_transposed == route.is_transposed;
+        });
+    const ReductionRoute whole = WithProduct(plan, route);
+    if (route.kernel == kernel && is_new && whole.scratch_bytes <= scratch_bytes_max) {
+      routes.push_back(whole);
+    }
+  };
+  for (const ReductionKernelTraits& traits : kReductionKernels) {
+    for (const uint32_t parts : PartChoices(plan.array.element_type, ReductionParts(plan))) {
+      add(traits.kernel, RouteInPlace(facts, parts, traits.kernel));
+    }
+    if (!CanBeReducedAsRows(plan)) continue;
+    for (const uint32_t parts :
+         PartChoices(plan.array.element_type, ReductionParts(AsRows(plan)))) {
+      add(traits.kernel, RouteTransposed(facts, parts, traits.kernel));
+    }
+  }
+  return routes;
+}
+
+std::vector<std::string> NamesOf(const std::vector<ReductionRoute>& routes) {
+  std::vector<std::string> names;
+  std::transform(routes.begin(), routes.end(), std::back_inserter(names),
+                 [](const ReductionRoute& route) { return route.strategy(); });
+  return names;
+}
+
+const char* FamilyName(ReductionFamily family) {
+  switch (family) {
+    case ReductionFamily::kLong: return "long/";
+    case ReductionFamily::kGroups: return "groups/";
+    case ReductionFamily::kColumns: return "columns/";
+    case ReductionFamily::kNothing:
+    case ReductionFamily::kProduct: break;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string ReductionRoute::strategy() const {
+  return absl::StrCat("reduce/", is_transposed ? "transposed/" : FamilyName(family()),
+                      TraitsOf(kernel).name);
+}
+
+absl::StatusOr<ReductionRoute> PlanReductionRoute(const ReductionFacts& facts) {
+  const std::string& strategy = facts.plan.strategy;
+  if (strategy.empty()) return BestRoute(facts);
+  const std::vector<ReductionRoute> routes = AllRoutes(facts);
+  for (const ReductionRoute& route : routes) {
+    if (route.strategy() == strategy) return route;
+  }
+  return StrategyError(strategy, NamesOf(routes));
+}
+
+uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
+                                  const DeviceProperties& properties) {
+  return GeometryScratchBytesMax(input_bytes, properties) +
+         ScratchBytes(std::min(input_bytes, kTransposedBytesMax)) +
+         ProductScratchBytesMax(input_bytes, group_count);
+}
+
+std::vector<std::string> ReductionStrategies(const ReductionFacts& facts) {
+  return NamesOf(AllRoutes(facts));
+}
+
+ReductionParameters ParametersOf(const ReductionPlan& plan) {
+  ReductionParameters parameters = {};
+  parameters.group_count = plan.grouping.group_count;
+  parameters.group_size = plan.grouping.group_size;
+  parameters.rules = {.ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
+                      .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
+                      .delta_degrees_of_freedom = plan.delta_degrees_of_freedom};
+  for (size_t i = 0; i < plan.statistics.size(); ++i) {
+    if (IsFloatingProduct(plan, plan.statistics[i])) continue;
+    parameters.statistics[parameters.statistic_count] = plan.statistics[i];
+    parameters.rows[parameters.statistic_count] = static_cast<uint8_t>(i);
+    ++parameters.statistic_count;
+  }
+  return parameters;
+}
+
+bool IsVectorAddress(const void* elements) {
+  return reinterpret_cast<uintptr_t>(elements) % ReduceTuning::kVectorBytes == 0;
+}
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,185 @@
+// Routes of reductions, judged without a device: what is chosen, what can be named, and that both
+// are the same value.
+#include "kernels/cuda/reduce/route.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/contract/invalid_field.h"
+#include "kernels/contract/strategy_error.h"
+#include "kernels/cuda/reduce/plan/geometry_test.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+ReductionRoute RouteOf(const ReductionPlan& plan, bool is_aligned = true) {
+  const DeviceProperties properties = Properties(132);
+  const absl::StatusOr<ReductionRoute> route = PlanReductionRoute({plan, properties, is_aligned});
+  EXPECT_TRUE(route.ok()) << route.status();
+  return *route;
+}
+
+std::string StrategyOf(const ReductionPlan& plan, bool is_aligned = true) {
+  return RouteOf(plan, is_aligned).strategy();
+}
+
+std::vector<std::string> TakersOf(const ReductionPlan& plan) {
+  const DeviceProperties properties = Properties(132);
+  return ReductionStrategies({plan, properties, true});
+}
+
+ReductionPlan Named(ReductionPlan plan, const std::string& strategy) {
+  plan.strategy = strategy;
+  return plan;
+}
+
+ReductionPlan RowsOf(ElementType type, uint64_t rows, uint64_t columns,
+                     std::vector<Statistic> statistics = {Statistic::kSum}) {
+  return Plan(ArrayDescription::Matrix(type, rows, columns), {GroupingKind::kAxis1, {}},
+              std::move(statistics));
+}
+
+ReductionPlan ColumnsOf(ElementType type, uint64_t rows, uint64_t columns,
+                        std::vector<Statistic> statistics = {Statistic::kSum}) {
+  return Plan(ArrayDescription::Matrix(type, rows, columns), {GroupingKind::kAxis0, {}},
+              std::move(statistics));
+}
+
+const std::vector<Statistic> kSeveral = {Statistic::kSum, Statistic::kMin, Statistic::kMax,
+                                         Statistic::kVariance};
+
+TEST(ReductionRouteTest, StrategiesFollowTheShape) {
+  using enum ElementType;
+  const auto vector = [](uint64_t n, std::vector<Statistic> statistics = {Statistic::kSum}) {
+    return Plan(ArrayDescription::Vector(kFloat32, n), {}, std::move(statistics));
+  };
+  EXPECT_EQ(StrategyOf(vector(0)), "reduce/long/block-sums");
+  EXPECT_EQ(StrategyOf(vector(1000)), "reduce/long/block-sums");
+  EXPECT_EQ(StrategyOf(vector(1000, {Statistic::kMax})), "reduce/groups/warp-extremes");
+  EXPECT_EQ(StrategyOf(vector(1 << 20)), "reduce/long/blocks");
+  EXPECT_EQ(StrategyOf(vector(9, {Statistic::kProduct})), "reduce/product");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 16, 1 << 20)), "reduce/long/blocks");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 1000, 1000)), "reduce/columns/sums");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 4, 1 << 27)), "reduce/columns/shallow-sums");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 512, 1 << 20)), "reduce/columns/whole-sums");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 1000, 1000, kSeveral)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat64, 100'000, 1000)), "reduce/columns/doubles");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 100'000, 1000, kSeveral)), "reduce/columns/moments");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat64, 39, 39, {Statistic::kL2Norm})),
+            "reduce/transposed/pair-tiles");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 5, 0)), "reduce/nothing");
+}
+
+TEST(ReductionRouteTest, TwelveKernelsOfShortGroupsHaveTheirNames) {
+  using enum ElementType;
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 1 << 25, 16)), "reduce/groups/row-sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 1 << 25, 16), false), "reduce/groups/sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 1 << 20, 16)), "reduce/groups/sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 1 << 20, 4)), "reduce/groups/vector-sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat16, 1 << 20, 4)), "reduce/groups/vector-sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 1 << 20, 17)), "reduce/groups/sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kInt32, 1 << 20, 17)), "reduce/groups/integer-strips");
+  EXPECT_EQ(StrategyOf(RowsOf(kInt32, 1 << 20, 17, kSeveral)), "reduce/groups/row-moments");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 1 << 20, 17, kSeveral)), "reduce/groups/row-moments");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 100, 17, kSeveral)), "reduce/groups/fixed-point");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 100, 17, kSeveral)), "reduce/groups/pair-tiles");
+  EXPECT_EQ(StrategyOf(RowsOf(kInt8, 100, 17, {Statistic::kMin})), "reduce/groups/row-extremes");
+  EXPECT_EQ(StrategyOf(RowsOf(kInt8, 100, 8, {Statistic::kMin})), "reduce/groups/brief-extremes");
+  EXPECT_EQ(StrategyOf(RowsOf(kInt32, 100, 400, {Statistic::kMin})), "reduce/groups/warp-extremes");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 100, 17, {Statistic::kL1Norm})), "reduce/groups/tiles");
+}
+
+TEST(ReductionRouteTest, LongSegmentsAreLeftToBlocks) {
+  const auto leftovers = [](std::vector<uint64_t> sizes) {
+    return RouteOf(SegmentPlan(ElementType::kInt8, sizes)).leftovers;
+  };
+  EXPECT_EQ(leftovers({1, 0, 7}), ReductionLeftovers::kNone);
+  EXPECT_EQ(leftovers({1, 1 << 30, 7}), ReductionLeftovers::kLongSegments);
+  EXPECT_EQ(RouteOf(RowsOf(ElementType::kFloat32, 1 << 20, 17, kSeveral)).leftovers,
+            ReductionLeftovers::kRows);
+  EXPECT_EQ(RouteOf(ColumnsOf(ElementType::kFloat32, 100'000, 1000, kSeveral)).leftovers,
+            ReductionLeftovers::kTiles);
+}
+
+// Blocks take more time to meet than a warp takes to read them.
+TEST(ReductionRouteTest, ThousandsOfArraysAreReducedByWarps) {
+  std::vector<uint64_t> sizes(4096, 256);
+  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] += i * 16'128 / 4096;
+  const ReductionRoute route = RouteOf(SegmentPlan(ElementType::kFloat32, sizes, kSeveral));
+  EXPECT_EQ(route.strategy(), "reduce/groups/fixed-point");
+  EXPECT_EQ(route.leftovers, ReductionLeftovers::kNone);
+}
+
+TEST(ReductionRouteTest, NamesAreRefusedWithThoseThatCan) {
+  const ReductionPlan plan = RowsOf(ElementType::kFloat32, 1000, 16);
+  const DeviceProperties properties = Properties(132);
+  for (const char* name : {"reduce/columns/sums", "reduce/tile", "sums", "reduce/product"}) {
+    const ReductionPlan named = Named(plan, name);
+    const absl::Status status = PlanReductionRoute({named, properties, true}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(FieldOf(status), kStrategyField);
+    for (const std::string& taker : TakersOf(plan)) {
+      EXPECT_NE(status.message().find(taker), std::string::npos) << status;
+    }
+  }
+  EXPECT_EQ(TakersOf(plan),
+            (std::vector<std::string>{"reduce/long/block-sums", "reduce/long/blocks",
+                                      "reduce/groups/tiles", "reduce/groups/sums",
+                                      "reduce/groups/row-sums", "reduce/groups/fixed-point"}));
+}
+
+bool operator==(const FirstColumnGeometry& a, const FirstColumnGeometry& b) {
+  return a.form == b.form && a.grid_blocks == b.grid_blocks && a.splits == b.splits &&
+         a.tile_columns_log2 == b.tile_columns_log2 && a.rows_per_split == b.rows_per_split;
+}
+
+// What is thought best is what its name gives, down to the grid.
+TEST(ReductionRouteTest, ARouteIsThatOfItsName) {
+  RandomPlans plans;
+  std::set<std::string> seen;
+  for (int i = 0; i < 2000; ++i) {
+    const ReductionPlan plan = plans.Next();
+    if (plan.grouping.group_count == 0 || plan.array.element_count == 0) continue;
+    const ReductionRoute best = RouteOf(plan);
+    seen.insert(best.strategy());
+    const std::vector<std::string> takers = TakersOf(plan);
+    ASSERT_EQ(takers.front(), best.strategy());
+    ASSERT_EQ(std::set<std::string>(takers.begin(), takers.end()).size(), takers.size());
+    for (const std::string& taker : takers) {
+      const ReductionRoute route = RouteOf(Named(plan, taker));
+      ASSERT_EQ(route.strategy(), taker);
+      if (taker != best.strategy()) continue;
+      ASSERT_EQ(route.parts, best.parts);
+      ASSERT_EQ(route.geometry.form, best.geometry.form) << taker;
+      ASSERT_EQ(route.geometry.grid_blocks, best.geometry.grid_blocks) << taker;
+      ASSERT_EQ(route.geometry.block_threads, best.geometry.block_threads) << taker;
+      ASSERT_EQ(route.scratch_bytes, best.scratch_bytes) << taker;
+      ASSERT_TRUE(route.geometry.first_columns == best.geometry.first_columns) << taker;
+    }
+  }
+  EXPECT_GE(seen.size(), 10u);
+}
+
+TEST(ReductionRouteTest, ScratchOfEveryPlanIsWithinTheBound) {
+  RandomPlans plans;
+  for (int i = 0; i < 3000; ++i) {
+    const ReductionPlan plan = plans.Next();
+    for (const int multiprocessors : {1, 24, 132}) {
+      const DeviceProperties properties = Properties(multiprocessors);
+      const absl::StatusOr<ReductionRoute> route = PlanReductionRoute({plan, properties, true});
+      ASSERT_TRUE(route.ok());
+      ASSERT_LE(
+          route->scratch_bytes,
+          ReductionScratchBytesMax(plan.array.size_bytes(), plan.grouping.group_count, properties))
+          << route->strategy() << " of " << plan.array.element_count << " "
+          << ElementTypeName(plan.array.element_type) << ", " << plan.grouping.group_count
+          << " groups";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda
