@@ -77,6 +77,9 @@ void AddSecurity(CLI::App& app, ServerOptions& options) {
 
 constexpr char kResidentBytes[] = "--resident-bytes";
 constexpr char kMaxQueuedJobs[] = "--max-queued-jobs";
+constexpr char kMaxQueuedBytes[] = "--max-queued-bytes";
+// Of the memory that the process may have, what several devices' requests may take while they wait.
+constexpr uint64_t kQueueMemoryPart = 8;
 
 void AddAllOptions(CLI::App& app, ServerOptions& options) {
   Limits& limits = options.limits;
@@ -114,9 +117,10 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
   AddNumber<uint64_t>(app, kMaxQueuedJobs, limits.queued_jobs_max, 1, kQueuedJobsCeiling,
                       "Jobs that may wait for a lane; the last quarter is kept for tenants with "
                       "few of them. By default so many for each device");
-  AddSize(app, "--max-queued-bytes", limits.queued_bytes_max, 1, uint64_t{1} << 50,
+  AddSize(app, kMaxQueuedBytes, limits.queued_bytes_max, 1, uint64_t{1} << 50,
           "Bytes of requests that may wait for a lane, kept in the same way; no less than the "
-          "largest request");
+          "largest request. By default so many for each device, up to an eighth of "
+          "--max-memory-bytes");
   AddSize(app, kMaxAnswerBytes, limits.answer_bytes_max, kAnswerBytesFloor, kAnswerBytesCeiling,
           "Bytes of answers that are being made or have yet to be taken by their callers; parts of "
           "it are kept for tenants and connections with little of it. Beyond it jobs wait")
@@ -208,7 +212,7 @@ void CheckSecurity(const ServerOptions& options) {
 void CheckRelations(const Limits& limits) {
   if (limits.queued_bytes_max < limits.message_bytes_max) {
     throw CLI::ValidationError(
-        "--max-queued-bytes",
+        kMaxQueuedBytes,
         absl::StrCat(limits.queued_bytes_max, " is less than --max-message-bytes, ",
                      limits.message_bytes_max, ": the largest request could never wait"));
   }
@@ -230,6 +234,11 @@ Limits LimitsFor(const ServerOptions& options, const std::vector<kernels::Engine
     limits.queued_jobs_max =
         std::min<uint64_t>(limits.queued_jobs_max * engines.size(), kQueuedJobsCeiling);
   }
+  if (!options.has_queued_bytes) {
+    limits.queued_bytes_max =
+        std::max(limits.queued_bytes_max, std::min(limits.queued_bytes_max * engines.size(),
+                                                   limits.memory_bytes_max / kQueueMemoryPart));
+  }
   return limits;
 }
 
@@ -246,6 +255,7 @@ std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const*
     app.parse(argc, argv);
     options.has_resident_bytes = app.count(kResidentBytes) > 0;
     options.has_queued_jobs = app.count(kMaxQueuedJobs) > 0;
+    options.has_queued_bytes = app.count(kMaxQueuedBytes) > 0;
     if (app.count(kMaxAnswerBytes) == 0) {
       options.limits.answer_bytes_max = AnswerBytesOf(options.limits.memory_bytes_max);
     }

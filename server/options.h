@@ -31,9 +31,11 @@ struct ServerOptions {
   // host:port; none: metrics are off.
   std::optional<std::string> metrics_address = "127.0.0.1:9464";
   Limits limits;
-  // Whether limits.resident_bytes_max and limits.queued_jobs_max were asked for.
+  // Whether limits.resident_bytes_max, limits.queued_jobs_max and limits.queued_bytes_max were
+  // asked for.
   bool has_resident_bytes = false;
   bool has_queued_jobs = false;
+  bool has_queued_bytes = false;
   TenantWeights tenant_weights;
   SecurityOptions security;
   bool insecure = false;  // Allows `listen` to be open to other machines without TLS.

@@ -80,6 +80,13 @@ TEST(OptionsTest, LimitsThatNobodySaysFollowTheDevices) {
   const Limits without_gpu = LimitsFor(ParseGood({}), devices);
   EXPECT_EQ(without_gpu.resident_bytes_max, defaults.resident_bytes_max);
   EXPECT_EQ(without_gpu.queued_jobs_max, 3 * defaults.queued_jobs_max);
+  const auto queued_bytes_of = [&](std::initializer_list<const char*> arguments) {
+    return LimitsFor(ParseGood(arguments), devices).queued_bytes_max;
+  };
+  EXPECT_EQ(queued_bytes_of({"--max-memory-bytes=64GiB"}), 3 * defaults.queued_bytes_max);
+  EXPECT_EQ(queued_bytes_of({"--max-memory-bytes=16GiB"}), 2 * kGiB) << "an eighth";
+  EXPECT_EQ(queued_bytes_of({"--max-memory-bytes=4GiB"}), defaults.queued_bytes_max);
+  EXPECT_EQ(queued_bytes_of({"--max-memory-bytes=64GiB", "--max-queued-bytes=5GiB"}), 5 * kGiB);
   for (FakeEngine& engine : engines) engine.set_free_bytes(80 * kGiB);
   engines[1].set_free_bytes(10 * kGiB + 7);
   EXPECT_EQ(LimitsFor(ParseGood({}), devices).resident_bytes_max, 5 * kGiB) << "half of the least";

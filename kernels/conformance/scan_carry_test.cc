@@ -16,7 +16,8 @@ namespace {
 
 class ScanCarryTest : public EngineTest {
  protected:
-  // Scans the parts, of so many units of kScanCarryElements each and then the rest, into one array.
+  // Scans the parts, of so many units of kScanCarryElements each and then the rest, in the scan's
+  // direction, into one array.
   absl::StatusOr<TestArray> ScanParts(const TestArray& array, const ScanSpec& spec,
                                       const std::vector<uint64_t>& part_units) {
     const uint64_t element_count = array.description().element_count;
@@ -29,7 +30,9 @@ class ScanCarryTest : public EngineTest {
       const uint64_t left = element_count - begin;
       const uint64_t count =
           i < part_units.size() ? std::min(left, part_units[i] * kScanCarryElements) : left;
-      const absl::Status status = ScanPart(array, *whole, begin, count, carry, results);
+      const bool is_reverse = spec.direction == ScanDirection::kReverse;
+      const absl::Status status =
+          ScanPart(array, *whole, is_reverse ? left - count : begin, count, carry, results);
       if (!status.ok()) return status;
       begin += count;
     }
@@ -41,9 +44,38 @@ class ScanCarryTest : public EngineTest {
                         uint64_t count, ScanCarry& carry, TestArray& results) {
     ScanPlan plan = whole;
     plan.array = ArrayDescription::Vector(whole.array.element_type, count);
-    plan.grouping.group_size = count;
-    const uint64_t in_bytes = ElementSize(whole.array.element_type);
-    const uint64_t out_bytes = ElementSize(whole.output_type);
+    plan.grouping = GroupsOfPart(whole.grouping, begin, count);
+    // Where a group starts with the part, nothing precedes it.
+    const bool is_reverse = whole.direction == ScanDirection::kReverse;
+    const std::vector<uint64_t>& offsets = whole.grouping.offsets;
+    if (std::ranges::binary_search(offsets, is_reverse ? begin + count : begin)) {
+      const uint64_t scanned = carry.element_count;
+      carry = {};
+      const absl::Status status = ScanPart(plan, array, begin, carry, results);
+      carry.element_count += scanned;
+      return status;
+    }
+    return ScanPart(plan, array, begin, carry, results);
+  }
+
+  static Grouping GroupsOfPart(const Grouping& whole, uint64_t begin, uint64_t count) {
+    Grouping part{.kind = whole.kind, .group_size = count, .offsets = {}};
+    if (whole.kind != GroupingKind::kSegments) return part;
+    part.offsets = {0};
+    for (const uint64_t offset : whole.offsets) {
+      if (offset > begin && offset < begin + count) part.offsets.push_back(offset - begin);
+    }
+    part.offsets.push_back(count);
+    part.group_count = part.offsets.size() - 1;
+    return part;
+  }
+
+  // Scans the plan's elements, which begin at `begin`.
+  absl::Status ScanPart(const ScanPlan& plan, const TestArray& array, uint64_t begin,
+                        ScanCarry& carry, TestArray& results) {
+    const uint64_t count = plan.array.element_count;
+    const uint64_t in_bytes = ElementSize(plan.array.element_type);
+    const uint64_t out_bytes = ElementSize(plan.output_type);
     const HostSpan input{array.span().data + begin * in_bytes, count * in_bytes};
     const MutableHostSpan output{results.mutable_span().data + begin * out_bytes,
                                  count * out_bytes};
@@ -185,6 +217,37 @@ TEST_P(ScanCarryTest, ExactSums) {
   }
 }
 
+// Parts that follow each other from the end on, and groups that go on in the next part.
+TEST_P(ScanCarryTest, ReverseScansAndSegments) {
+  uint64_t seed = 508;
+  const uint64_t count = 3 * kUnit + 4097;
+  std::vector<uint64_t> lengths = {1, 777, kUnit - 777 - 1, 5, kUnit, kUnit + 4000, 16, 17};
+  GroupingSpec segments{GroupingKind::kSegments, {0}};
+  for (size_t i = 0; segments.offsets.back() < count; ++i) {
+    segments.offsets.push_back(
+        std::min(count, segments.offsets.back() + lengths[i % lengths.size()]));
+  }
+  for (const ElementType type :
+       {ElementType::kInt8, ElementType::kFloat16, ElementType::kFloat64}) {
+    const TestArray array = MakeVector(type, count, DataKind::kWide, ++seed);
+    for (const ScanOperation operation : {ScanOperation::kSum, ScanOperation::kProduct}) {
+      for (const ScanDirection direction : {ScanDirection::kForward, ScanDirection::kReverse}) {
+        for (const GroupingSpec& grouping : {GroupingSpec(), segments}) {
+          ScanSpec spec;
+          spec.operation = operation;
+          spec.mode = ++seed % 2 == 0 ? ScanMode::kInclusive : ScanMode::kExclusive;
+          spec.direction = direction;
+          spec.grouping = grouping;
+          spec.overflow_policy = OverflowPolicy::kWrap;
+          ExpectSameInParts(array, spec, {1, 2});
+          spec.exact = IsFloatingPoint(type) && operation == ScanOperation::kSum;
+          if (spec.exact) ExpectSameInParts(array, spec, {2, 1});
+        }
+      }
+    }
+  }
+}
+
 // One part of them all, empty parts between others, nothing after the last whole block, and few
 // elements.
 TEST_P(ScanCarryTest, CutsOfAllKinds) {
@@ -220,7 +283,7 @@ TEST_P(ScanCarryTest, WhatCannotGoOn) {
   EXPECT_EQ(ScanPart(array, plan, 0, kUnit, carry, results).code(),
             absl::StatusCode::kInvalidArgument);
   carry.element_count = 0;
-  plan.direction = ScanDirection::kReverse;
+  plan.grouping.kind = GroupingKind::kAxis1;
   EXPECT_EQ(ScanPart(array, plan, 0, kUnit, carry, results).code(), absl::StatusCode::kInternal);
 }
 

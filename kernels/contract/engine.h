@@ -138,15 +138,18 @@ class Lane {
                                std::stop_token stop, RunStatistics& statistics) = 0;
 
   // Scans `input` as the continuation of the parts before it, whose running result is `carry`, and
-  // updates `carry`. The bits are those of one scan over all parts. All but the last part have a
-  // multiple of kScanCarryElements elements. `carry` is unspecified on error. Further errors: those
-  // of CheckScanContinues.
+  // updates `carry`. The bits are those of one scan over all parts: those of a reverse scan follow
+  // each other from the array's end on. Where anything precedes, the first group, or the last one
+  // of a reverse scan, goes on from there; a part that begins with a group of its own is given no
+  // carry. All but the last part have a multiple of kScanCarryElements elements. `carry` is
+  // unspecified on error. Further errors: those of CheckScanContinues.
   virtual absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                                     ScanCarry& carry, std::stop_token stop,
                                     RunStatistics& statistics) = 0;
 
-  // What the elements of a part come to that others follow, found without scanning them. Errors:
-  // UNIMPLEMENTED where the engine has no quicker way than to scan them.
+  // What the elements of a part come to that others follow, found without scanning them. Requires
+  // one group, and a multiple of kScanCarryElements elements. Errors: UNIMPLEMENTED where the
+  // engine has no quicker way than to scan them.
   virtual absl::StatusOr<ScanTotals> FindScanTotals(const ScanPlan& plan, InputSpan input,
                                                     std::stop_token stop,
                                                     RunStatistics& statistics);

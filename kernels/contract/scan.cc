@@ -78,8 +78,9 @@ absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec) 
 }
 
 absl::Status CheckScanContinues(const ScanPlan& plan, const ScanCarry& carry) {
-  if (plan.direction != ScanDirection::kForward || plan.grouping.kind != GroupingKind::kWhole) {
-    return absl::InternalError("only forward scans of one group continue others");
+  const GroupingKind kind = plan.grouping.kind;
+  if (kind != GroupingKind::kWhole && kind != GroupingKind::kSegments) {
+    return absl::InternalError("no scan along an axis continues another");
   }
   const bool is_cut_well = carry.element_count % kScanCarryElements == 0;
   if (!is_cut_well && plan.array.element_count > 0) {

@@ -98,8 +98,7 @@ struct ScanTotals {
 
 // Whether `plan`, of the next part of an array, can continue from `carry`. Errors: INVALID_ARGUMENT
 // (field in the payload) for more than kScanElementsMax elements in all; INTERNAL where the plan is
-// not of one group and forward, or has elements and the parts so far were not cut at
-// kScanCarryElements.
+// of rows or columns, or has elements and the parts so far were not cut at kScanCarryElements.
 absl::Status CheckScanContinues(const ScanPlan& plan, const ScanCarry& carry);
 
 }  // namespace gridfold::kernels

@@ -30,10 +30,11 @@ class DealtScanTest : public FoldTest {
     const uint64_t in_bytes = ElementSize(plan.array.element_type);
     const uint64_t out_bytes = ElementSize(plan.output_type);
     const auto part_of = [&](size_t part) {
-      return SpanOf(absl::string_view(input).substr(cuts[part] * in_bytes,
-                                                    (cuts[part + 1] - cuts[part]) * in_bytes));
+      return SpanOf(absl::string_view(input).substr(dealt.first_element(part) * in_bytes,
+                                                    dealt.element_count(part) * in_bytes));
     };
-    for (size_t part = 0; part + 1 < dealt.part_count(); ++part) {
+    for (size_t part = 0; part < dealt.part_count(); ++part) {
+      if (!dealt.NeedsTotals(part)) continue;
       absl::Status status = dealt.FindTotals(part, part_of(part), *lane_, {}, run);
       if (!status.ok()) return status;
     }
@@ -42,8 +43,9 @@ class DealtScanTest : public FoldTest {
       if (!parts.ok()) return parts.status();
       if (parts->empty()) return absl::OkStatus();
       for (auto part = parts->rbegin(); part != parts->rend(); ++part) {
-        const MutableHostSpan output{MutableSpanOf(results).data + cuts[*part] * out_bytes,
-                                     (cuts[*part + 1] - cuts[*part]) * out_bytes};
+        const MutableHostSpan output{
+            MutableSpanOf(results).data + dealt.first_element(*part) * out_bytes,
+            dealt.element_count(*part) * out_bytes};
         absl::Status status = dealt.RunPart(*part, part_of(*part), output, *lane_, {}, run);
         if (!status.ok()) return status;
       }
@@ -53,8 +55,13 @@ class DealtScanTest : public FoldTest {
   // Returns how many rounds it took; 0 where results, or errors, are not those of one run.
   int ExpectScanOfOneRun(ElementType type, const ScanSpec& spec, const std::string& input,
                          const Cuts& cuts) {
-    const auto plan =
-        PlanScan(ArrayDescription::Vector(type, input.size() / ElementSize(type)), spec);
+    const auto array = ArrayDescription::Vector(type, input.size() / ElementSize(type));
+    return ExpectScanOfOneRun(array, spec, input, cuts);
+  }
+  int ExpectScanOfOneRun(const ArrayDescription& array, const ScanSpec& spec,
+                         const std::string& input, const Cuts& cuts) {
+    const ElementType type = array.element_type;
+    const auto plan = PlanScan(array, spec);
     EXPECT_TRUE(plan.ok()) << plan.status();
     if (!plan.ok()) return 0;
     std::string expected(plan->output_size_bytes(), '\0');
@@ -152,6 +159,91 @@ TEST_F(DealtScanTest, ResultsThatDoNotFitAreAnError) {
   values[0] = std::numeric_limits<int64_t>::min();
   values[kUnit] = values[kUnit + 1] = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(ExpectScanOfOneRun(ElementType::kInt64, spec, BytesOf(values), kCuts), 1);
+}
+
+// The parts of a scan whose array is cut at `cuts`.
+Cuts CutsOfScan(const ArrayDescription& array, const ScanSpec& spec, const Cuts& cuts) {
+  const auto plan = PlanScan(array, spec);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.ok() ? ScanCuts(*plan, cuts) : Cuts();
+}
+
+TEST_F(DealtScanTest, CutsAreMovedToWhereTheTreeHasCarries) {
+  const auto array = ArrayDescription::Vector(ElementType::kFloat32, kCount);
+  ScanSpec spec;
+  EXPECT_EQ(CutsOfScan(array, spec, kCuts), kCuts);
+  EXPECT_EQ(CutsOfScan(array, spec, {0, kUnit + kUnit / 2, kCount}),
+            (Cuts{0, kUnit, 2 * kUnit, kCount}));
+  EXPECT_EQ(CutsOfScan(array, spec, {0, 5, kUnit - 5, kCount - 1, kCount}),
+            (Cuts{0, kUnit, 3 * kUnit, kCount}));
+  spec.direction = ScanDirection::kReverse;
+  EXPECT_EQ(CutsOfScan(array, spec, {0, kUnit, kCount}),
+            (Cuts{0, kCount - 3 * kUnit, kCount - 2 * kUnit, kCount}));
+  EXPECT_EQ(CutsOfScan(array, spec, {0, kCount - kUnit, kCount}),
+            (Cuts{0, kCount - kUnit, kCount}));
+  EXPECT_EQ(CutsOfScan(ArrayDescription::Vector(ElementType::kFloat32, 0), spec, {0, 0}),
+            (Cuts{0, 0}));
+}
+
+// Where the order of joins changes no bits, and no group is cut, a scan can go on anywhere.
+TEST_F(DealtScanTest, GroupsOfIntegersAreCutAnywhereBetweenThem) {
+  const auto integers = ArrayDescription::Matrix(ElementType::kInt32, 300, 1000);
+  const auto floats = ArrayDescription::Matrix(ElementType::kFloat32, 300, 1000);
+  ScanSpec rows;
+  rows.grouping.kind = GroupingKind::kAxis1;
+  const Cuts cuts = {0, 7000, 200'000, 300'000};
+  EXPECT_EQ(CutsOfScan(integers, rows, cuts), cuts);
+  EXPECT_EQ(CutsOfScan(floats, rows, cuts), (Cuts{0, kUnit, 2 * kUnit, 300'000}));
+  EXPECT_EQ(CutsOfScan(integers, rows, {0, 7000, 200'001, 300'000}),
+            (Cuts{0, kUnit, 2 * kUnit, 300'000}));
+  rows.operation = ScanOperation::kMax;
+  EXPECT_EQ(CutsOfScan(floats, rows, cuts), cuts);
+}
+
+// Groups of all sizes, in both directions, wherever their array is cut.
+TEST_F(DealtScanTest, GroupsInBothDirections) {
+  const Cuts cuts = {0, kUnit / 2, kUnit + 5, 2 * kUnit, kCount - 9, kCount};
+  std::vector<std::vector<uint64_t>> all_offsets = {{0, kCount}, {0, kUnit, 2 * kUnit, kCount}};
+  for (const uint64_t size : {uint64_t{1}, uint64_t{777}, kUnit - 1, kUnit + kUnit / 2}) {
+    std::vector<uint64_t>& offsets = all_offsets.emplace_back();
+    for (uint64_t offset = 0; offset < kCount; offset += size) offsets.push_back(offset);
+    offsets.insert(
+        offsets.begin() + static_cast<ptrdiff_t>(offsets.size() / 2),
+        offsets.size() == 1 ? offsets.back() : offsets[offsets.size() / 2]);  // An empty one.
+    offsets.push_back(kCount);
+  }
+  for (const ElementType type : {ElementType::kInt16, ElementType::kFloat64}) {
+    const std::string input = RandomElements(type, kCount);
+    for (const std::vector<uint64_t>& offsets : all_offsets) {
+      for (const ScanDirection direction : {ScanDirection::kForward, ScanDirection::kReverse}) {
+        for (const bool exact : {false, type == ElementType::kFloat64}) {
+          ScanSpec spec{.direction = direction,
+                        .grouping = {GroupingKind::kSegments, offsets},
+                        .output_type = {},
+                        .nan_policy = NanPolicy::kIgnore,
+                        .exact = exact};
+          const Cuts parts = CutsOfScan(ArrayDescription::Vector(type, kCount), spec, cuts);
+          EXPECT_EQ(ExpectScanOfOneRun(type, spec, input, parts), 1)
+              << offsets.size() << " offsets, " << static_cast<int>(direction);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(DealtScanTest, RowsOfFloatsHaveTheBitsOfOneRun) {
+  constexpr uint64_t kColumns = 1003;
+  constexpr uint64_t kRows = 2 * kUnit / kColumns + 5;
+  const auto array = ArrayDescription::Matrix(ElementType::kFloat64, kRows, kColumns);
+  const std::string input = RandomElements(ElementType::kFloat64, kRows * kColumns);
+  for (const ScanDirection direction : {ScanDirection::kForward, ScanDirection::kReverse}) {
+    const ScanSpec spec{.direction = direction,
+                        .grouping = {GroupingKind::kAxis1, {}},
+                        .output_type = {},
+                        .nan_policy = NanPolicy::kIgnore};
+    const Cuts cuts = CutsOfScan(array, spec, {0, kRows / 2 * kColumns, kRows * kColumns});
+    EXPECT_EQ(ExpectScanOfOneRun(array, spec, input, cuts), 1);
+  }
 }
 
 // An engine without totals scans one part after the other.

@@ -2,7 +2,8 @@
 // operator may move (each names its option); the constants are the rest.
 //
 // Memory that the defaults let the server take at most, beside its own code, with one device; with
-// several, lanes, what they run and resident arrays take as many times as much:
+// several, lanes, what they run, resident arrays and what waits take as many times as much (waiting
+// requests no more than an eighth of memory_bytes_max for that):
 //
 //   one lane, device     input 256 MiB + output 256 MiB + offsets 2^24 * 8 B = 128 MiB, and scratch
 //                        for the operation that needs most (kernels/cuda/lane/layout.h)

@@ -216,34 +216,6 @@ TEST_F(DealtRequestTest, OperationsOnShardedArrays) {
   on_arrays(weighted);
 }
 
-TEST_F(DealtRequestTest, ScansOfShardedArrays) {
-  std::vector<float> values = Floats(kCount);
-  // Nothing behind an infinity would tell carries apart.
-  for (float& value : values) value = std::isinf(value) ? 1 : value;
-  const std::vector<float> table = Floats(kRows * kColumns);
-  for (const bool by_rows : {false, true}) {
-    ExpectSameBits([&](Devices& devices) {
-      PutSharded(devices, "x", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
-      PutSharded(devices, "m", v1::ELEMENT_TYPE_FLOAT32, {kRows, kColumns}, table);
-      v1::ScanArrayRequest request;
-      *request.mutable_array() = Resident(by_rows ? "m" : "x");
-      request.set_operation(v1::SCAN_OPERATION_SUM);
-      request.set_nan_policy(v1::NAN_POLICY_IGNORE);
-      if (by_rows) request.mutable_grouping()->set_axis(1);
-      grpc::Status status = devices.caller().Compute(request);
-      EXPECT_TRUE(status.ok()) << status.error_message();
-      const std::string inline_result = devices.caller().scanned.inline_array().data();
-      request.mutable_destination()->mutable_resident_array()->set_name("sums");
-      EXPECT_TRUE(devices.caller().Compute(request).ok());
-      EXPECT_EQ(devices.caller().ReadBytes(Resident("sums")), inline_result);
-      request.mutable_destination()->mutable_in_place();
-      EXPECT_TRUE(devices.caller().Compute(request).ok());
-      EXPECT_EQ(devices.caller().ReadBytes(Resident(by_rows ? "m" : "x")), inline_result);
-      return inline_result;
-    });
-  }
-}
-
 TEST_F(DealtRequestTest, WhatShardedArraysDoNotDoIsNamed) {
   Devices devices(2);
   const std::vector<float> values = Floats(kCount);
@@ -252,14 +224,12 @@ TEST_F(DealtRequestTest, WhatShardedArraysDoNotDoIsNamed) {
   *product.mutable_array() = Resident("x");
   product.add_statistics(v1::STATISTIC_PRODUCT);
   ExpectInvalidField(devices.caller().Compute(product), "statistics");
-  v1::ScanArrayRequest scan;
-  *scan.mutable_array() = Resident("x");
-  scan.set_operation(v1::SCAN_OPERATION_SUM);
-  scan.set_direction(v1::SCAN_DIRECTION_REVERSE);
-  ExpectInvalidField(devices.caller().Compute(scan), "direction");
-  scan.clear_direction();
-  *scan.mutable_array() = Resident("x", 1, kCount - 1);
-  ExpectInvalidField(devices.caller().Compute(scan), "array.resident_array");
+  PutSharded(devices, "m", v1::ELEMENT_TYPE_FLOAT32, {kCount / 2, 2}, values);
+  v1::ScanArrayRequest columns;
+  *columns.mutable_array() = Resident("m");
+  columns.set_operation(v1::SCAN_OPERATION_SUM);
+  columns.mutable_grouping()->set_axis(0);
+  ExpectInvalidField(devices.caller().Compute(columns), "grouping");
   devices.caller().Put("w", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
   v1::ComputeHistogramRequest weighted = Histogram(Resident("x"), 3);
   *weighted.mutable_weights() = Resident("w");

@@ -1,11 +1,15 @@
 // Scans of sharded arrays.
 //
-// Rows do not depend on each other, so all devices scan theirs at the same time. So do the shards
-// of a scan of the whole array, where the engine finds their totals first; else one follows the
-// other.
+// What lies on one device is a part of the scan, as far as the scan can go on at its ends. Where it
+// can't, the elements around the cut are a part of their own, a *bridge*, which is brought to the
+// host. In the first round lanes find what parts come to, and bring those elements. Then parts are
+// scanned, all at the same time where totals say what precedes them (kernels/folds/dealt_scan.h).
+// What an engine has to do in a round is one job.
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -21,35 +25,68 @@ namespace gridfold::server {
 
 namespace {
 
-using kernels::GroupingKind;
+struct ScannedPart {
+  uint64_t first_element = 0;
+  uint64_t element_count = 0;
+  std::vector<ArrayShard> shards;  // Where its elements lie, counted from its first one.
+  // Of a bridge.
+  std::vector<std::byte> elements = {};
+  std::vector<std::byte> results = {};
+
+  bool is_bridge() const { return shards.size() > 1; }
+  uint32_t engine() const { return shards.front().engine; }
+};
 
 class DealtScanRun final : public DealtRun<ScanAnswer> {
  public:
   explicit DealtScanRun(const PlannedScan& planned)
       : planned_(planned),
         shards_(planned.input.resident->shards),
-        places_(PlacesOf(shards_)),
-        by_rows_(planned.plan.grouping.kind == GroupingKind::kAxis1),
-        dealt_(planned.plan, CutsOf(shards_)) {}
+        dealt_(planned.plan, kernels::ScanCuts(planned.plan, CutsOf(shards_))) {
+    for (size_t part = 0; part < dealt_.part_count(); ++part) {
+      const uint64_t first = dealt_.first_element(part);
+      const uint64_t count = dealt_.element_count(part);
+      parts_.push_back({first, count, CutShards(shards_, first, count)});
+    }
+  }
 
   JobGroup::Parts Begin(const JobWork& common) override {
     common_ = common;
-    // Nothing follows the last shard.
-    JobGroup::Parts parts = by_rows_ ? MakeJobs(AllBut(0), &DealtScanRun::ScanRows)
-                                     : MakeJobs(AllBut(1), &DealtScanRun::FindTotals);
+    Round round;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (parts_[part].is_bridge()) {
+        AddCopies(parts_[part], &DealtScanRun::Fetch, round);
+      } else if (dealt_.NeedsTotals(part)) {
+        Add(
+            parts_[part].engine(), parts_[part].element_count,
+            [this, part](const JobContext& context) { return FindTotals(part, context); }, round);
+      }
+    }
+    // Where no part needs what another one comes to, all can be scanned.
+    for (size_t part = 0; round.empty() && part < parts_.size(); ++part) AddScan(part, round);
+    JobGroup::Parts jobs = MakeJobs(round);
     common_.answer_bytes = 0;  // The first round takes the room.
-    return parts;
+    return jobs;
   }
 
   absl::StatusOr<JobGroup::Parts> EndRound(const JobContext& context) override {
-    if (!by_rows_) {
-      const absl::StatusOr<std::vector<size_t>> next = dealt_.NextParts(context.lane);
-      if (!next.ok()) return next.status();
-      if (!next->empty()) return MakeJobs(*next, &DealtScanRun::Continue);
+    Round round;
+    absl::Status status;
+    if (stage_ == Stage::kPrepare) {
+      status = FindTotalsOfBridges(context);
+      stage_ = Stage::kScan;
     }
-    const bool is_in_place = std::holds_alternative<InPlaceResult>(planned_.result);
-    if (!is_in_place || std::exchange(is_copied_, true)) return JobGroup::Parts();
-    return MakeJobs(AllBut(0), &DealtScanRun::CopyBack);
+    if (status.ok() && stage_ == Stage::kScan) status = AddScans(context, round);
+    if (!status.ok()) return status;
+    if (round.empty() && stage_ == Stage::kScan) {
+      stage_ = Stage::kPutBack;
+      PutBackBridges(round);
+    }
+    if (round.empty() && stage_ == Stage::kPutBack) {
+      stage_ = Stage::kEnd;
+      if (std::holds_alternative<InPlaceResult>(planned_.result)) CopyBackShards(round);
+    }
+    return MakeJobs(round);
   }
 
   absl::StatusOr<ScanAnswer> MakeAnswer(const JobContext&) override {
@@ -60,60 +97,136 @@ class DealtScanRun final : public DealtRun<ScanAnswer> {
   }
 
  private:
-  using RunShard = absl::Status (DealtScanRun::*)(size_t, const JobContext&);
+  enum class Stage : uint8_t { kPrepare, kScan, kPutBack, kEnd };
+  using Step = std::function<absl::Status(const JobContext&)>;
+  struct Work {
+    uint64_t element_count = 0;
+    uint64_t payload_bytes = 0;  // Elements of bridges.
+    std::vector<Step> steps;
+  };
+  using Round = std::map<uint32_t, Work>;  // By engine.
 
-  // All shards but so many of the last ones.
-  std::vector<size_t> AllBut(size_t count) const {
-    std::vector<size_t> shards(shards_.size() - count);
-    std::iota(shards.begin(), shards.end(), size_t{0});
-    return shards;
+  static void Add(uint32_t engine, uint64_t element_count, Step step, Round& round) {
+    round[engine].element_count += element_count;
+    round[engine].steps.push_back(std::move(step));
   }
 
-  JobGroup::Parts MakeJobs(const std::vector<size_t>& shards, RunShard run) {
+  // Copies between a bridge and each of its devices.
+  using CopyShard = absl::Status (DealtScanRun::*)(ScannedPart&, size_t, const JobContext&);
+  void AddCopies(ScannedPart& bridge, CopyShard copy, Round& round) {
+    for (size_t shard = 0; shard < bridge.shards.size(); ++shard) {
+      Add(
+          bridge.shards[shard].engine, bridge.shards[shard].element_count,
+          [this, &bridge, shard, copy](const JobContext& context) {
+            return (this->*copy)(bridge, shard, context);
+          },
+          round);
+    }
+  }
+
+  void AddScan(size_t part, Round& round) {
+    const ScannedPart& its = parts_[part];
+    Add(
+        its.engine(), its.element_count,
+        [this, part](const JobContext& context) { return Scan(part, context); }, round);
+    round[its.engine()].payload_bytes += its.elements.size();
+  }
+
+  absl::Status AddScans(const JobContext& context, Round& round) {
+    const absl::StatusOr<std::vector<size_t>> next = dealt_.NextParts(context.lane);
+    if (!next.ok()) return next.status();
+    for (const size_t part : *next) AddScan(part, round);
+    return absl::OkStatus();
+  }
+
+  // Results of bridges that go to an array on several devices.
+  void PutBackBridges(Round& round) {
+    if (output_ == nullptr) return;
+    for (ScannedPart& part : parts_) {
+      if (part.is_bridge()) AddCopies(part, &DealtScanRun::PutBack, round);
+    }
+  }
+
+  void CopyBackShards(Round& round) {
+    for (size_t shard = 0; shard < shards_.size(); ++shard) {
+      Add(
+          shards_[shard].engine, shards_[shard].element_count,
+          [this, shard](const JobContext& context) { return CopyBack(shard, context); }, round);
+    }
+  }
+
+  JobGroup::Parts MakeJobs(const Round& round) const {
     std::vector<PartPlace> places;
-    for (const size_t shard : shards) places.push_back(places_[shard]);
-    return MakeParts(common_, places, input_bytes(),
-                     [this, run, shards](size_t part, const JobContext& context) {
-                       return (this->*run)(shards[part], context);
-                     });
+    std::vector<std::vector<Step>> steps;
+    for (const auto& [engine, work] : round) {
+      places.push_back({engine, 0, work.element_count});
+      steps.push_back(work.steps);
+    }
+    JobGroup::Parts jobs =
+        MakeParts(common_, places, input_bytes(), [steps](size_t job, const JobContext& context) {
+          for (const Step& step : steps[job]) {
+            if (context.stop.stop_requested()) return absl::CancelledError("the job was cancelled");
+            if (absl::Status status = step(context); !status.ok()) return status;
+          }
+          return absl::OkStatus();
+        });
+    size_t job = 0;
+    for (const auto& [engine, work] : round) jobs[job++].payload_bytes += work.payload_bytes;
+    return jobs;
   }
 
   uint64_t input_bytes() const { return kernels::ElementSize(planned_.plan.array.element_type); }
   uint64_t output_bytes() const { return kernels::ElementSize(planned_.plan.output_type); }
 
-  kernels::ScanPlan PlanOfRows(size_t shard) const {
-    kernels::ScanPlan plan = planned_.plan;
-    const uint64_t rows = shards_[shard].element_count / plan.array.columns;
-    plan.array =
-        kernels::ArrayDescription::Matrix(plan.array.element_type, rows, plan.array.columns);
-    plan.grouping.group_count = rows;
-    return plan;
+  static kernels::InputSpan InputOf(const ScannedPart& part) {
+    if (part.is_bridge()) return kernels::HostSpan{part.elements.data(), part.elements.size()};
+    return kernels::ResidentSpan(part.shards.front().span);
   }
 
-  absl::Status ScanRows(size_t shard, const JobContext& context) {
-    const absl::StatusOr<kernels::OutputSpan> output = OutputOf(shard);
-    if (!output.ok()) return output.status();
+  absl::Status FindTotals(size_t part, const JobContext& context) {
     kernels::RunStatistics run;
-    absl::Status status = context.lane.RunScan(
-        PlanOfRows(shard), kernels::ResidentSpan(shards_[shard].span), *output, context.stop, run);
-    return End(context, run, status);
-  }
-
-  absl::Status FindTotals(size_t shard, const JobContext& context) {
-    kernels::RunStatistics run;
-    absl::Status status = dealt_.FindTotals(shard, kernels::ResidentSpan(shards_[shard].span),
-                                            context.lane, context.stop, run);
+    absl::Status status =
+        dealt_.FindTotals(part, InputOf(parts_[part]), context.lane, context.stop, run);
     statistics_.Add(context, run);
     return status;
   }
 
-  absl::Status Continue(size_t shard, const JobContext& context) {
-    const absl::StatusOr<kernels::OutputSpan> output = OutputOf(shard);
+  // One block of the tree each: by whichever lane is there.
+  absl::Status FindTotalsOfBridges(const JobContext& context) {
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!parts_[part].is_bridge() || !dealt_.NeedsTotals(part)) continue;
+      if (absl::Status status = FindTotals(part, context); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Scan(size_t part, const JobContext& context) {
+    const absl::StatusOr<kernels::OutputSpan> output = OutputOf(parts_[part]);
     if (!output.ok()) return output.status();
     kernels::RunStatistics run;
-    absl::Status status = dealt_.RunPart(shard, kernels::ResidentSpan(shards_[shard].span), *output,
-                                         context.lane, context.stop, run);
-    return End(context, run, status);
+    absl::Status status =
+        dealt_.RunPart(part, InputOf(parts_[part]), *output, context.lane, context.stop, run);
+    statistics_.Add(context, run);
+    if (const auto* const result = std::get_if<RegionResult>(&planned_.result)) {
+      if (absl::Status used = EndUse(result->region); !used.ok()) return used;
+    }
+    return status;
+  }
+
+  absl::Status Fetch(ScannedPart& bridge, size_t shard, const JobContext& context) {
+    const ArrayShard& from = bridge.shards[shard];
+    std::byte* const to = Room(bridge.elements, bridge.element_count * input_bytes());
+    return context.lane.Copy(
+        kernels::ResidentSpan(from.span),
+        kernels::MutableHostSpan{to + from.first_element * input_bytes(), from.span.size_bytes},
+        context.stop);
+  }
+
+  absl::Status PutBack(ScannedPart& bridge, size_t shard, const JobContext& context) {
+    const ArrayShard to =
+        CutShards(output_->shards(), bridge.first_element, bridge.element_count)[shard];
+    const std::byte* const from = bridge.results.data() + to.first_element * output_bytes();
+    return context.lane.Copy(kernels::HostSpan{from, to.span.size_bytes}, to.span, context.stop);
   }
 
   // Not to be stopped: half of it would be neither the input nor the result.
@@ -122,18 +235,9 @@ class DealtScanRun final : public DealtRun<ScanAnswer> {
                              shards_[shard].span, std::stop_token());
   }
 
-  absl::Status End(const JobContext& context, const kernels::RunStatistics& run,
-                   const absl::Status& status) {
-    statistics_.Add(context, run);
-    if (const auto* const result = std::get_if<RegionResult>(&planned_.result)) {
-      if (absl::Status used = EndUse(result->region); !used.ok()) return used;
-    }
-    return status;
-  }
-
-  absl::StatusOr<kernels::OutputSpan> OutputOf(size_t shard) {
-    const uint64_t offset = shards_[shard].first_element * output_bytes();
-    const uint64_t size_bytes = shards_[shard].element_count * output_bytes();
+  absl::StatusOr<kernels::OutputSpan> OutputOf(ScannedPart& part) {
+    const uint64_t offset = part.first_element * output_bytes();
+    const uint64_t size_bytes = part.element_count * output_bytes();
     if (std::holds_alternative<InlineResult>(planned_.result)) {
       return kernels::MutableHostSpan{Data() + offset, size_bytes};
     }
@@ -142,7 +246,10 @@ class DealtScanRun final : public DealtRun<ScanAnswer> {
       return kernels::MutableResidentSpan{place.data + offset, size_bytes, place.is_mapped};
     }
     if (absl::Status status = Allocate(); !status.ok()) return status;
-    return output_->shards()[shard].span;
+    if (part.is_bridge()) {
+      return kernels::MutableHostSpan{Room(part.results, size_bytes), size_bytes};
+    }
+    return CutShards(output_->shards(), part.first_element, part.element_count).front().span;
   }
 
   // What follows takes memory when the first lane comes.
@@ -150,6 +257,12 @@ class DealtScanRun final : public DealtRun<ScanAnswer> {
     const std::lock_guard lock(mutex_);
     if (!data_) data_.emplace(InlineResultBytes(planned_));
     return data_->data();
+  }
+
+  std::byte* Room(std::vector<std::byte>& bytes, uint64_t size_bytes) {
+    const std::lock_guard lock(mutex_);
+    bytes.resize(size_bytes);
+    return bytes.data();
   }
 
   absl::Status Allocate() {
@@ -181,13 +294,12 @@ class DealtScanRun final : public DealtRun<ScanAnswer> {
 
   const PlannedScan& planned_;
   const std::vector<ArrayShard> shards_;
-  const std::vector<PartPlace> places_;
-  const bool by_rows_;
-  kernels::DealtScan dealt_;  // Of a scan of the whole.
+  kernels::DealtScan dealt_;
+  std::vector<ScannedPart> parts_;  // As dealt_ numbers them.
   JobWork common_;
-  bool is_copied_ = false;
+  Stage stage_ = Stage::kPrepare;
   std::mutex mutex_;
-  // Guarded by mutex_ while parts run.
+  // Guarded by mutex_ while parts run, but for the bytes.
   std::optional<ChunkData> data_;  // An inline result.
   ArrayLease output_;              // One that becomes an array, or replaces one.
 };

@@ -1,5 +1,4 @@
 // Plans scans: PlanRequest and PlanStream of their requests.
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -165,30 +164,11 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
 
 // Whether the shards can be scanned by themselves, or one after the other.
 absl::Status CheckShardedScan(const InputArray& array, const kernels::ScanPlan& plan) {
-  if (!array.is_sharded()) return absl::OkStatus();
-  const std::vector<ArrayShard>& shards = array.resident->shards;
-  if (plan.grouping.kind == kernels::GroupingKind::kAxis1) {
-    const bool are_rows_whole = std::ranges::all_of(shards, [&](const ArrayShard& shard) {
-      return shard.first_element % plan.array.columns == 0;
-    });
-    if (are_rows_whole) return absl::OkStatus();
-    return InvalidField("grouping",
-                        "along this axis a sharded array's rows lie on several devices");
+  if (!array.is_sharded() || plan.grouping.kind != kernels::GroupingKind::kAxis0) {
+    return absl::OkStatus();
   }
-  if (plan.grouping.kind != kernels::GroupingKind::kWhole) {
-    return InvalidField("grouping", "a sharded array is scanned as a whole, or by rows");
-  }
-  if (plan.direction != kernels::ScanDirection::kForward) {
-    return InvalidField("direction", "a sharded array is scanned forward, or by rows");
-  }
-  for (const ArrayShard& shard : shards) {
-    if (shard.first_element % kernels::kScanCarryElements == 0) continue;
-    return InvalidField(
-        array.field,
-        absl::StrCat("the scan would go on at element ", shard.first_element,
-                     " on another device, which is no multiple of ", kernels::kScanCarryElements));
-  }
-  return absl::OkStatus();
+  return InvalidField("grouping",
+                      "along this axis every column of a sharded array lies on several devices");
 }
 
 }  // namespace

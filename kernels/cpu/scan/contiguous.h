@@ -154,7 +154,10 @@ class ContiguousScan {
     const uint64_t begin = tile * kScanTileSize;
     const int count = static_cast<int>(std::min<uint64_t>(kScanTileSize, count_ - begin));
     const std::byte* const source = input_ + FirstElement(tile, count) * sizeof(T);
-    if constexpr (kGrouped) MarkGroupHeads(plan_, begin, count, room.heads);
+    if constexpr (kGrouped) {
+      MarkGroupHeads(plan_, begin, count, room.heads);
+      if (tile == 0 && continues_) room.heads[0] = false;
+    }
     if (IsInOrder<T>(source)) return {reinterpret_cast<const T*>(source), room.heads, count};
     std::memcpy(room.elements, source, count * sizeof(T));
     if (reverse_) std::reverse(room.elements, room.elements + count);

@@ -7,6 +7,7 @@
 #include "kernels/contract/strategy_error.h"
 #include "kernels/cuda/benchmark/kernel_benchmark.h"
 #include "kernels/cuda/device/status.h"
+#include "kernels/cuda/scan/totals.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -141,10 +142,35 @@ absl::Status BenchmarkExactScans(KernelBenchmark& benchmark) {
   return absl::OkStatus();
 }
 
+// What a scan of several parts does first, next to a read of the part.
+absl::Status BenchmarkTotals(KernelBenchmark& benchmark) {
+  for (int t = 0; t < kElementTypeCount; ++t) {
+    const ElementType type = static_cast<ElementType>(t);
+    if (absl::Status status = benchmark.FillInput(type); !status.ok()) return status;
+    const auto array = ArrayDescription::Vector(type, benchmark.array_bytes() / ElementSize(type));
+    for (const ScanOperation operation : {ScanOperation::kSum, ScanOperation::kMax}) {
+      const auto plan = PlanScan(array, SpecOf(operation, type));
+      if (!plan.ok()) return plan.status();
+      absl::Status status = benchmark.Measure(
+          absl::StrCat("scan/totals ", ScanOperationName(operation), " ", ElementTypeName(type)),
+          array.size_bytes(), Ceiling::kRead, [&] {
+            Scratch scratch = benchmark.NewScratch();
+            return LaunchScanTotals(*plan, {benchmark.input(), array.element_count}, scratch,
+                                    benchmark.properties(), benchmark.stream())
+                .status();
+          });
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status BenchmarkScans(KernelBenchmark& benchmark) {
-  if (absl::Status status = BenchmarkTypes(benchmark); !status.ok()) return status;
+  absl::Status types = BenchmarkTypes(benchmark);
+  if (types.ok()) types = BenchmarkTotals(benchmark);
+  if (!types.ok()) return types;
   constexpr ElementType kType = ElementType::kFloat32;
   if (absl::Status status = benchmark.FillInput(kType); !status.ok()) return status;
   const auto array = ArrayDescription::Vector(kType, benchmark.array_bytes() / sizeof(float));

@@ -46,6 +46,10 @@ class CudaLane final : public Lane {
   absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                             ScanCarry& carry, std::stop_token stop,
                             RunStatistics& statistics) override;
+  absl::StatusOr<ScanTotals> FindScanTotals(const ScanPlan& plan, InputSpan input,
+                                            std::stop_token stop,
+                                            RunStatistics& statistics) override;
+  void CarryOver(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry) override;
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                const HistogramInput& input, std::stop_token stop,
                                                RunStatistics& statistics) override;
@@ -85,6 +89,9 @@ class CudaLane final : public Lane {
                       ReductionResult& result);
   absl::Status Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
                     ScanCarry* carry, const std::stop_token& stop, RunStatistics& statistics);
+  absl::Status TotalStaged(const ScanPlan& plan, const InputSpan& input,
+                           const std::stop_token& stop, RunStatistics& statistics,
+                           ScanTotals& totals);
   absl::Status Histogram(const HistogramPlan& plan, const HistogramInput& input,
                          const std::stop_token& stop, RunStatistics& statistics,
                          HistogramResult& result);

@@ -12,6 +12,7 @@
 #include "kernels/contract/strategy_error.h"
 #include "kernels/cuda/lane/lane.h"
 #include "kernels/cuda/lane/wide_form_carry.h"
+#include "kernels/cuda/scan/totals.h"
 #include "kernels/numerics/arithmetic/unbounded_sum.h"
 #include "kernels/numerics/scans/operator.h"
 
@@ -92,6 +93,7 @@ absl::StatusOr<bool> CudaLane::ScanStaged(const ScanPlan& plan, const ScanInput&
   if (carry != nullptr) spans.push_back({carry->value.data(), carry->value.size()});
   status = staging_.CopyOut(head, spans, stop, stream_.get());
   if (!status.ok()) return status;
+  if (carry != nullptr) ClearPadding(plan, *carry);
   return overflow[0] == 0;
 }
 

@@ -33,11 +33,12 @@ uint64_t ScanHeadsScratchBytes(uint64_t element_count, bool has_segments) {
 absl::StatusOr<ScanHeads> PlaceScanHeads(const ScanPlan& plan, const uint64_t* offsets,
                                          bool continues, Scratch& scratch,
                                          const DeviceProperties& properties, cudaStream_t stream) {
-  if (continues) {
+  const bool has_segments = plan.grouping.kind == GroupingKind::kSegments;
+  if (continues && !has_segments) {
     // The one group began before position 0 and goes on behind the last.
     return ScanHeads{.first_phase = 1, .is_one_group = true};
   }
-  if (plan.grouping.kind != GroupingKind::kSegments) {
+  if (!has_segments) {
     const uint64_t group_size = plan.grouping.group_size;
     return ScanHeads{.group_size = group_size,
                      .reciprocal = ~uint64_t{0} / group_size,
@@ -52,7 +53,7 @@ absl::StatusOr<ScanHeads> PlaceScanHeads(const ScanPlan& plan, const uint64_t* o
   const absl::Status status =
       Launch(FindSegmentHeadsKernel(), GridStrideShape(segment_count, kHeadThreads, properties),
              stream, offsets, segment_count, plan.array.element_count,
-             plan.direction == ScanDirection::kReverse, *words);
+             plan.direction == ScanDirection::kReverse, continues, *words);
   if (!status.ok()) return status;
   return ScanHeads{.bits = reinterpret_cast<const uint16_t*>(*words)};
 }

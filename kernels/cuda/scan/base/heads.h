@@ -15,8 +15,9 @@
 namespace gridfold::kernels::cuda {
 
 // The heads of the plan's groups, whose grouping is not kAxis0; none at position 0 of a scan that
-// continues. Those of segments are marked by a kernel: it is enqueued, and takes
-// ScanHeadsScratchBytes of the scratch. `offsets` of segments are in device memory.
+// continues, which is of one group or of segments. Those of segments are marked by a kernel: it is
+// enqueued, and takes ScanHeadsScratchBytes of the scratch. `offsets` of segments are in device
+// memory.
 absl::StatusOr<ScanHeads> PlaceScanHeads(const ScanPlan& plan, const uint64_t* offsets,
                                          bool continues, Scratch& scratch,
                                          const DeviceProperties& properties, cudaStream_t stream);

@@ -77,31 +77,28 @@ class ExactScanLaunch {
         sizes_(ExactSizes::Of(plan)) {}
 
   absl::Status InRow(const uint64_t* offsets, const DeviceScanCarry& carry, Scratch& scratch) {
-    if (absl::Status status = TakeStates(scratch); !status.ok()) return status;
-    const auto heads =
-        PlaceScanHeads(plan_, offsets, carry.continues, scratch, properties_, stream_);
+    const auto heads = PrepareRow(offsets, carry.continues, scratch);
     if (!heads.ok()) return heads.status();
-    auto* const before = static_cast<std::byte*>(chains_.states);
-    const uint64_t state_bytes = StateBytes(plan_.array.element_type);
-    const ExactTiles tiles{sizes_.length - kCarryStates, before + state_bytes};
-    std::byte* const behind = before + (sizes_.length - 1) * state_bytes;
-    const auto launch = [&](ExactTileKernel kernel) {
-      LaunchShape shape =
-          GridStrideShape(tiles.tile_count * kScanThreads, kScanThreads, properties_);
-      shape.shared_bytes = ScanTileSharedBytes(plan_);
-      return Launch(kernel, shape, stream_, arguments_, *heads, tiles);
-    };
     if (carry.continues) {
-      GRIDFOLD_RETURN_IF_CUDA_ERROR(
-          cudaMemcpyAsync(before, carry.value, state_bytes, cudaMemcpyDeviceToDevice, stream_));
+      GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(FirstState(), carry.value, StateSize(),
+                                                    cudaMemcpyDeviceToDevice, stream_));
     }
-    absl::Status status = launch(kernels_.tile_totals);
+    absl::Status status = LaunchTiles(kernels_.tile_totals, *heads);
     if (status.ok()) status = CarryOver();
-    if (status.ok()) status = launch(kernels_.tile_results);
+    if (status.ok()) status = LaunchTiles(kernels_.tile_results, *heads);
     if (!status.ok() || carry.value == nullptr) return status;
     GRIDFOLD_RETURN_IF_CUDA_ERROR(
-        cudaMemcpyAsync(carry.value, behind, state_bytes, cudaMemcpyDeviceToDevice, stream_));
+        cudaMemcpyAsync(carry.value, LastState(), StateSize(), cudaMemcpyDeviceToDevice, stream_));
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<DeviceTotals> Total(Scratch& scratch) {
+    const auto heads = PrepareRow(nullptr, true, scratch);
+    if (!heads.ok()) return heads.status();
+    absl::Status status = LaunchTiles(kernels_.tile_totals, *heads);
+    if (status.ok()) status = CarryOver();
+    if (!status.ok()) return status;
+    return DeviceTotals{LastState(), StateSize()};
   }
 
   absl::Status ByColumns(Scratch& scratch) {
@@ -125,12 +122,30 @@ class ExactScanLaunch {
   }
 
  private:
+  uint64_t StateSize() const { return StateBytes(plan_.array.element_type); }
+
+  // Of a chain in a row: what precedes the elements, and what precedes those that follow.
+  std::byte* FirstState() const { return static_cast<std::byte*>(chains_.states); }
+  std::byte* LastState() const { return FirstState() + (sizes_.length - 1) * StateSize(); }
+
+  // Takes the memory for a scan in a row, whose first group may have begun before.
+  absl::StatusOr<ScanHeads> PrepareRow(const uint64_t* offsets, bool continues, Scratch& scratch) {
+    if (absl::Status status = TakeStates(scratch); !status.ok()) return status;
+    return PlaceScanHeads(plan_, offsets, continues, scratch, properties_, stream_);
+  }
+
+  absl::Status LaunchTiles(ExactTileKernel kernel, const ScanHeads& heads) {
+    const ExactTiles tiles{sizes_.length - kCarryStates, FirstState() + StateSize()};
+    LaunchShape shape = GridStrideShape(tiles.tile_count * kScanThreads, kScanThreads, properties_);
+    shape.shared_bytes = ScanTileSharedBytes(plan_);
+    return Launch(kernel, shape, stream_, arguments_, heads, tiles);
+  }
+
   // States that are empty, and whose padding, which is copied with them, is 0.
   absl::Status TakeStates(Scratch& scratch) {
-    const uint64_t state_bytes = StateBytes(plan_.array.element_type);
     const auto take = [&](uint64_t count, void*& memory) -> absl::Status {
       if (count == 0) return absl::OkStatus();
-      const auto bytes = AllocateZeroed<std::byte>(scratch, count * state_bytes, stream_);
+      const auto bytes = AllocateZeroed<std::byte>(scratch, count * StateSize(), stream_);
       if (!bytes.ok()) return bytes.status();
       memory = *bytes;
       return absl::OkStatus();
@@ -207,6 +222,12 @@ absl::Status LaunchExactScan(const ScanPlan& plan, const ScanArguments& argument
                              cudaStream_t stream) {
   ExactScanLaunch launch(plan, arguments, properties, stream);
   return IsByColumns(plan) ? launch.ByColumns(scratch) : launch.InRow(offsets, carry, scratch);
+}
+
+absl::StatusOr<DeviceTotals> LaunchExactTotal(const ScanPlan& plan, const ScanArguments& arguments,
+                                              Scratch& scratch, const DeviceProperties& properties,
+                                              cudaStream_t stream) {
+  return ExactScanLaunch(plan, arguments, properties, stream).Total(scratch);
 }
 
 }  // namespace gridfold::kernels::cuda
