@@ -91,6 +91,14 @@ absl::Status SetPolicies(gridfold_nan_policy nan_policy, gridfold_overflow_polic
                      SetEnum(overflow_policy, 0, 2, "overflow_policy", overflow)});
 }
 
+// Of groups whose elements follow one another.
+absl::Status SetContiguousGrouping(const gridfold_grouping& grouping, kernels::GroupingSpec& spec) {
+  if (grouping.kind == GRIDFOLD_AXIS0) {
+    return InvalidField("grouping.kind", "columns are not put in order; transpose the array");
+  }
+  return SetGrouping(grouping, spec);
+}
+
 // The field of bins as C has it: kinds of bins are members of one struct there.
 absl::StatusOr<kernels::BinSpec> BinsOf(const gridfold_bins& bins, uint64_t i) {
   switch (bins.kind) {
@@ -218,6 +226,35 @@ absl::StatusOr<kernels::ScanPlan> PlanOf(const gridfold_array* array,
       spec->reverse != 0 ? kernels::ScanDirection::kReverse : kernels::ScanDirection::kForward;
   planned.exact = spec->exact != 0;
   return kernels::PlanScan(*description, std::move(planned));
+}
+
+absl::StatusOr<kernels::QuantilePlan> PlanOf(const gridfold_array* array,
+                                             const gridfold_quantile_spec* spec) {
+  absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, "array");
+  if (!description.ok()) return description.status();
+  if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
+  kernels::QuantileSpec planned;
+  absl::Status status =
+      FirstError({SetValues(spec->quantiles, spec->quantile_count, "quantiles", planned.quantiles),
+                  SetValues(spec->ranks, spec->rank_count, "ranks", planned.ranks),
+                  SetEnum(spec->method, GRIDFOLD_QUANTILE_LINEAR, 6, "method", planned.method),
+                  SetContiguousGrouping(spec->grouping, planned.grouping),
+                  SetEnum(spec->nan_policy, 0, 2, "nan_policy", planned.nan_policy)});
+  if (!status.ok()) return status;
+  return kernels::PlanQuantiles(*description, std::move(planned));
+}
+
+absl::StatusOr<kernels::TopPlan> PlanOf(const gridfold_array* array,
+                                        const gridfold_top_spec* spec) {
+  absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, "array");
+  if (!description.ok()) return description.status();
+  if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
+  kernels::TopSpec planned{.count = spec->count, .smallest = spec->smallest != 0};
+  absl::Status status =
+      FirstError({SetContiguousGrouping(spec->grouping, planned.grouping),
+                  SetEnum(spec->nan_policy, 0, 2, "nan_policy", planned.nan_policy)});
+  if (!status.ok()) return status;
+  return kernels::PlanTop(*description, std::move(planned));
 }
 
 absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,

@@ -12,8 +12,10 @@
 #include "client/core/gridfold_core.h"
 #include "kernels/contract/engine.h"
 #include "kernels/contract/histogram.h"
+#include "kernels/contract/quantiles.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/scan.h"
+#include "kernels/contract/top.h"
 
 namespace gridfold::core {
 
@@ -36,6 +38,9 @@ absl::StatusOr<kernels::ReductionPlan> PlanOf(const gridfold_array* array,
                                               bool return_states);
 absl::StatusOr<kernels::ScanPlan> PlanOf(const gridfold_array* array,
                                          const gridfold_scan_spec* spec);
+absl::StatusOr<kernels::QuantilePlan> PlanOf(const gridfold_array* array,
+                                             const gridfold_quantile_spec* spec);
+absl::StatusOr<kernels::TopPlan> PlanOf(const gridfold_array* array, const gridfold_top_spec* spec);
 absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,
                                               const gridfold_histogram_spec* spec,
                                               bool return_states);

@@ -43,6 +43,23 @@ absl::Status Run(gridfold_engine& engine, const kernels::ScanPlan& plan,
   return (*lane)->RunScan(plan, SpanOf(&array, plan.array.size_bytes()), output, {}, statistics);
 }
 
+absl::StatusOr<kernels::QuantileResult> Run(gridfold_engine& engine,
+                                            const kernels::QuantilePlan& plan,
+                                            const gridfold_array& array) {
+  const auto lane = LaneOf(engine);
+  if (!lane.ok()) return lane.status();
+  kernels::RunStatistics statistics;
+  return (*lane)->RunQuantiles(plan, SpanOf(&array, plan.array.size_bytes()), {}, statistics);
+}
+
+absl::StatusOr<kernels::TopResult> Run(gridfold_engine& engine, const kernels::TopPlan& plan,
+                                       const gridfold_array& array) {
+  const auto lane = LaneOf(engine);
+  if (!lane.ok()) return lane.status();
+  kernels::RunStatistics statistics;
+  return (*lane)->RunTop(plan, SpanOf(&array, plan.array.size_bytes()), {}, statistics);
+}
+
 absl::StatusOr<kernels::HistogramResult> Run(gridfold_engine& engine,
                                              const kernels::HistogramPlan& plan,
                                              const gridfold_samples& samples) {

@@ -14,6 +14,11 @@ absl::StatusOr<kernels::ReductionResult> Run(gridfold_engine& engine,
                                              const gridfold_array& array, uint64_t first_index);
 absl::Status Run(gridfold_engine& engine, const kernels::ScanPlan& plan,
                  const gridfold_array& array, kernels::MutableHostSpan output);
+absl::StatusOr<kernels::QuantileResult> Run(gridfold_engine& engine,
+                                            const kernels::QuantilePlan& plan,
+                                            const gridfold_array& array);
+absl::StatusOr<kernels::TopResult> Run(gridfold_engine& engine, const kernels::TopPlan& plan,
+                                       const gridfold_array& array);
 absl::StatusOr<kernels::HistogramResult> Run(gridfold_engine& engine,
                                              const kernels::HistogramPlan& plan,
                                              const gridfold_samples& samples);

@@ -24,12 +24,14 @@
 #include "gridfold/error_details.h"
 #include "gridfold/histogram.h"
 #include "gridfold/keyed_reduction.h"
+#include "gridfold/quantiles.h"
 #include "gridfold/reduction.h"
 #include "gridfold/region.h"
 #include "gridfold/resident_array.h"
 #include "gridfold/scan.h"
 #include "gridfold/server_info.h"
 #include "gridfold/stream.h"
+#include "gridfold/top.h"
 
 namespace gridfold::client {
 
@@ -82,6 +84,15 @@ class Client {
   absl::StatusOr<KeyedReductionResult> ReduceByKey(const ArrayInput& keys, const ArrayInput& values,
                                                    const KeyedReductionOptions& options,
                                                    const CallOptions& call_options = {});
+
+  // Computes exact quantiles of an array or of each of its groups, and elements by their rank.
+  absl::StatusOr<QuantileResult> ComputeQuantiles(const ArrayInput& array,
+                                                  const QuantileOptions& options,
+                                                  const CallOptions& call_options = {});
+
+  // Finds the largest or smallest elements of an array or of each of its groups.
+  absl::StatusOr<TopResult> SelectTop(const ArrayInput& array, const TopOptions& options,
+                                      const CallOptions& call_options = {});
 
   // Folds the accumulators of parts, at least one, in any order, which ReduceArray,
   // ComputeHistogram or MergeAccumulators of any server returned. The answer is that of one call

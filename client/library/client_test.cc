@@ -28,6 +28,8 @@ class ClientTest : public testing::Test {
     server_.on_reduce_by_key = Answer(keyed_request_, keyed_response_);
     server_.on_merge = Answer(merge_request_, merge_response_);
     server_.on_batch = Answer(batch_request_, batch_response_);
+    server_.on_quantiles = Answer(quantiles_request_, quantiles_response_);
+    server_.on_top = Answer(top_request_, top_response_);
     auto client = Client::Connect({.target = server_.target()});
     EXPECT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
@@ -66,6 +68,10 @@ class ClientTest : public testing::Test {
   v1::MergeAccumulatorsResponse merge_response_;
   v1::BatchComputeRequest batch_request_;
   v1::BatchComputeResponse batch_response_;
+  v1::ComputeQuantilesRequest quantiles_request_;
+  v1::ComputeQuantilesResponse quantiles_response_;
+  v1::SelectTopRequest top_request_;
+  v1::SelectTopResponse top_response_;
   FakeServer server_;
   std::unique_ptr<Client> client_;
 };
@@ -462,6 +468,59 @@ TEST_F(ClientTest, SparseWeightSumsInTwoDimensionsReachTheCaller) {
   EXPECT_THAT(result->channels[0].weight_sums, ElementsAre(0.5, 1.5));
   EXPECT_THAT(result->channels[0].bin_indices, ElementsAre(1, 5));
   EXPECT_EQ(result->bins.size(), 2u);
+}
+
+TEST_F(ClientTest, QuantilesReachTheWireAndTheirValuesTheCaller) {
+  const std::vector<int8_t> elements = {'a', 'b', 'c', 'd'};
+  Parse(R"(quantile_values { double_values { values: [1.5, 2.5] } }
+           rank_values { int64_values { values: [7, -8] } }
+           group_count: 2 result_shape: [2, 1] execution { strategy: "quantiles/warps" })",
+        quantiles_response_);
+  const QuantileOptions options = {.quantiles = {0.25},
+                                   .ranks = {1},
+                                   .method = QuantileMethod::kMidpoint,
+                                   .grouping = Axis{1},
+                                   .keep_dimensions = true,
+                                   .nan_policy = NanPolicy::kIgnore};
+  const auto result = client_->ComputeQuantiles(ArrayView(elements).WithShape(2, 2), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(std::get<std::vector<double>>(result->quantile_values.at(0)),
+            (std::vector<double>{1.5, 2.5}));
+  EXPECT_EQ(std::get<std::vector<int64_t>>(result->rank_values.at(0)),
+            (std::vector<int64_t>{7, -8}));
+  EXPECT_THAT(result->result_shape, testing::ElementsAre(2, 1));
+  EXPECT_EQ(result->execution.strategy, "quantiles/warps");
+  ExpectMessage(quantiles_request_, R"(
+    array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [2, 2] data: "abcd" } }
+    quantiles: 0.25
+    ranks: 1
+    method: QUANTILE_METHOD_MIDPOINT
+    grouping { axis: 1 }
+    nan_policy: NAN_POLICY_IGNORE
+    keep_dimensions: true)");
+  quantiles_response_.clear_rank_values();
+  EXPECT_TRUE(absl::IsInternal(client_->ComputeQuantiles(elements, options).status()));
+}
+
+TEST_F(ClientTest, TopsReachTheWireAndTheirElementsTheCaller) {
+  const std::vector<uint8_t> elements = {'a', 'b', 'c'};
+  Parse(R"(values { uint64_values { values: [97, 98] } } indices: [0, 1]
+           group_count: 1 result_shape: 2)",
+        top_response_);
+  const TopOptions options = {.count = 2, .smallest = true, .nan_policy = NanPolicy::kIgnore};
+  const auto result = client_->SelectTop(elements, options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(std::get<std::vector<uint64_t>>(result->values), (std::vector<uint64_t>{97, 98}));
+  EXPECT_THAT(result->indices, testing::ElementsAre(0, 1));
+  ExpectMessage(top_request_, R"(
+    array { inline_array { element_type: ELEMENT_TYPE_UINT8 data: "abc" } }
+    count: 2
+    smallest: true
+    grouping { }
+    nan_policy: NAN_POLICY_IGNORE)");
+  top_response_.set_group_count(2);
+  EXPECT_TRUE(absl::IsInternal(client_->SelectTop(elements, options).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(client_->SelectTop(elements, {.count = 0}).status()));
 }
 
 TEST_F(ClientTest, BatchesReachTheWire) {

@@ -83,6 +83,19 @@ class FakeServer::Compute : public v1::ComputeService::Service {
     return fake_.on_batch(*context, *request, *response);
   }
 
+  grpc::Status ComputeQuantiles(grpc::ServerContext* context,
+                                const v1::ComputeQuantilesRequest* request,
+                                v1::ComputeQuantilesResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_quantiles(*context, *request, *response);
+  }
+
+  grpc::Status SelectTop(grpc::ServerContext* context, const v1::SelectTopRequest* request,
+                         v1::SelectTopResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_top(*context, *request, *response);
+  }
+
  private:
   FakeServer& fake_;
 };

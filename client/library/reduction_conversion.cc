@@ -83,6 +83,13 @@ bool NeedsWholeArray(const ReductionOptions& options) {
          !HasWholeDegreesOfFreedom(options.delta_degrees_of_freedom);
 }
 
+absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list, uint64_t count) {
+  absl::StatusOr<StatisticValues> values = ToValues(list);
+  if (!values.ok() || Size(*values) == count) return values;
+  return absl::InternalError(
+      absl::StrCat("the server's answer holds ", Size(*values), " values for ", count, " groups"));
+}
+
 v1::ReduceArrayRequest ToProto(const ReductionOptions& options) {
   v1::ReduceArrayRequest request;
   for (Statistic statistic : options.statistics) {
@@ -117,12 +124,8 @@ absl::StatusOr<std::vector<ReductionResult::Entry>> ToEntries(
   std::vector<ReductionResult::Entry> entries;
   for (const v1::StatisticValues& entry : results) {
     if (!entry.has_values() && is_part) continue;
-    absl::StatusOr<StatisticValues> values = ToValues(entry.values());
+    absl::StatusOr<StatisticValues> values = ToValues(entry.values(), group_count);
     if (!values.ok()) return values.status();
-    if (Size(*values) != group_count) {
-      return absl::InternalError(absl::StrCat("the server's answer holds ", Size(*values),
-                                              " values for ", group_count, " groups"));
-    }
     absl::StatusOr<std::vector<bool>> has_value = ToHasValue(entry.validity(), group_count);
     if (!has_value.ok()) return has_value.status();
     entries.push_back(

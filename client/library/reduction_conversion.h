@@ -26,8 +26,9 @@ bool NeedsWholeArray(const ReductionOptions& options);
 
 WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options);
 
-// INTERNAL where the list has no kind.
+// INTERNAL where the list has no kind; the second also where there are not `count` values.
 absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list);
+absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list, uint64_t count);
 
 // The statistics of so many groups; of a part, without those that have no values. INTERNAL where a
 // statistic does not have one value for each group.

@@ -60,6 +60,10 @@ data: "abc"''', 'data: "xya"']),
 operations {{ reduction {{
   array {{ inline_array {{ element_type: ELEMENT_TYPE_INT8 }} }} statistics: STATISTIC_MIN
 }} }}''']),
+    ('ComputeService/ComputeQuantiles', [f'''array {{ {SIX_BYTES} }}
+quantiles: 0.5 quantiles: 0.9 ranks: 0
+grouping {{ axes {{ axes: -1 }} }}''']),
+    ('ComputeService/SelectTop', [f'array {{ {SIX_BYTES} }} count: 3']),
     ('ArrayService/CreateArray', ['''name: "samples" element_type: ELEMENT_TYPE_UINT8 shape: 6
 idle_expiry { seconds: 600 }''']),
     ('ArrayService/WriteArray', ['header { name: "samples" } data: "abc"',

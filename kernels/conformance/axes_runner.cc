@@ -41,6 +41,24 @@ absl::StatusOr<ReductionResult> AxesRunner::Reduce(const kernels::Shape& shape,
                                      statistics);
 }
 
+absl::StatusOr<QuantileResult> AxesRunner::Quantiles(const kernels::Shape& shape,
+                                                     const TestArray& elements, AxisSet axes,
+                                                     QuantileSpec spec) {
+  const AxesPlan groups = PlanContiguousAxes({elements.type(), shape}, axes);
+  spec.grouping = {groups.grouping, {}};
+  rearranged_ = groups.rearrangement.has_value();
+  const absl::StatusOr<QuantilePlan> plan = PlanQuantiles(groups.array, std::move(spec));
+  if (!plan.ok()) return plan.status();
+  RunStatistics statistics;
+  if (!rearranged_) {
+    return engine_.lane().RunQuantiles(*plan, elements.span(), std::stop_token(), statistics);
+  }
+  const auto input = InOrder(*groups.rearrangement, elements);
+  if (!input.ok()) return input.status();
+  return engine_.lane().RunQuantiles(*plan, ResidentSpan((*input)->span()), std::stop_token(),
+                                     statistics);
+}
+
 absl::StatusOr<TestArray> AxesRunner::Scan(const kernels::Shape& shape, const TestArray& elements,
                                            int axis, ScanSpec spec) {
   const AxesPlan groups = PlanAxes({elements.type(), shape}, AxisBit(axis));

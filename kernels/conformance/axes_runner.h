@@ -20,6 +20,8 @@ class AxesRunner {
   // `elements` holds those of `shape`. The groupings of the specs are not used.
   absl::StatusOr<ReductionResult> Reduce(const kernels::Shape& shape, const TestArray& elements,
                                          AxisSet axes, ReductionSpec spec);
+  absl::StatusOr<QuantileResult> Quantiles(const kernels::Shape& shape, const TestArray& elements,
+                                           AxisSet axes, QuantileSpec spec);
   // The results in the order of the elements.
   absl::StatusOr<TestArray> Scan(const kernels::Shape& shape, const TestArray& elements, int axis,
                                  ScanSpec spec);

@@ -61,6 +61,19 @@ absl::StatusOr<HistogramResult> EngineUnderTest::Histogram(const TestArray& arra
   return lane_->RunHistogram(*plan, input, std::stop_token(), statistics_);
 }
 
+absl::StatusOr<QuantileResult> EngineUnderTest::Quantiles(const TestArray& array,
+                                                          const QuantileSpec& spec) {
+  const absl::StatusOr<QuantilePlan> plan = PlanQuantiles(array.description(), spec);
+  if (!plan.ok()) return plan.status();
+  return lane_->RunQuantiles(*plan, array.span(), std::stop_token(), statistics_);
+}
+
+absl::StatusOr<TopResult> EngineUnderTest::Top(const TestArray& array, const TopSpec& spec) {
+  const absl::StatusOr<TopPlan> plan = PlanTop(array.description(), spec);
+  if (!plan.ok()) return plan.status();
+  return lane_->RunTop(*plan, array.span(), std::stop_token(), statistics_);
+}
+
 void EngineTest::SetUp() {
   if (GetParam().kind == EngineKind::kCuda && !CudaDeviceAvailable()) {
     GTEST_SKIP() << "there is no CUDA device that this program can use";

@@ -49,6 +49,9 @@ class EngineUnderTest {
                                             const TestArray* y_array = nullptr,
                                             const TestArray* weights = nullptr);
 
+  absl::StatusOr<QuantileResult> Quantiles(const TestArray& array, const QuantileSpec& spec);
+  absl::StatusOr<TopResult> Top(const TestArray& array, const TopSpec& spec);
+
   Engine& engine() { return *engine_; }
   Lane& lane() { return *lane_; }
   const RunStatistics& last_run() const { return statistics_; }

@@ -87,10 +87,10 @@ AxesPlan PlanAxes(const ShapedArray& array, AxisSet axes) {
   }
 }
 
-AxesPlan PlanAxesAsRows(const ShapedArray& array, AxisSet axes) {
+AxesPlan PlanContiguousAxes(const ShapedArray& array, AxisSet axes) {
   AxesPlan plan = PlanAxes(array, axes);
   if (plan.grouping != GroupingKind::kAxis0) return plan;
-  return Rearranged(array.element_type, PatternOf(array.shape, axes), false);
+  return Rearranged(array.element_type, PatternOf(array.shape, axes), /*reduced_first=*/false);
 }
 
 Shape ReducedShape(const Shape& shape, AxisSet axes, bool keep_dimensions) {

@@ -40,8 +40,9 @@ struct AxesPlan {
 // bytes fits in 64 bits.
 AxesPlan PlanAxes(const ShapedArray& array, AxisSet axes);
 
-// The same with groups that stand together, as rows or the whole array, in any case.
-AxesPlan PlanAxesAsRows(const ShapedArray& array, AxisSet axes);
+// The same with groups whose elements follow one another, as order statistics need them: columns
+// are made rows by a rearrangement. Never kAxis0.
+AxesPlan PlanContiguousAxes(const ShapedArray& array, AxisSet axes);
 
 // Shape of the results of a reduction: without the axes along which it ran, or with an extent of 1
 // for each of them.

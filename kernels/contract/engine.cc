@@ -35,6 +35,15 @@ absl::Status Lane::Replace(uint64_t, const ElementBytes&, InputSpan, ResidentSpa
 
 void Lane::CarryOver(const ScanPlan&, const ScanTotals&, ScanCarry&) {}
 
+absl::StatusOr<QuantileResult> Lane::RunQuantiles(const QuantilePlan&, InputSpan, std::stop_token,
+                                                  RunStatistics&) {
+  return absl::UnimplementedError("this engine computes no quantiles");
+}
+
+absl::StatusOr<TopResult> Lane::RunTop(const TopPlan&, InputSpan, std::stop_token, RunStatistics&) {
+  return absl::UnimplementedError("this engine selects no elements");
+}
+
 absl::StatusOr<std::unique_ptr<ExternalMemory>> Engine::RegisterHostMemory(MutableHostSpan) {
   return absl::FailedPreconditionError(
       absl::StrCat("the engine \"", name(), "\" works on no memory of others"));

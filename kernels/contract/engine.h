@@ -35,11 +35,13 @@
 #include "kernels/contract/external_memory.h"
 #include "kernels/contract/histogram.h"
 #include "kernels/contract/keyed_reduction.h"
+#include "kernels/contract/quantiles.h"
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/resident_memory.h"
 #include "kernels/contract/scan.h"
 #include "kernels/contract/selection.h"
+#include "kernels/contract/top.h"
 
 namespace gridfold::kernels {
 
@@ -173,6 +175,16 @@ class Lane {
                                                                  const KeyedInput& input,
                                                                  std::stop_token stop,
                                                                  RunStatistics& statistics);
+
+  // `input` holds exactly plan.array.size_bytes() bytes.
+  virtual absl::StatusOr<QuantileResult> RunQuantiles(const QuantilePlan& plan, InputSpan input,
+                                                      std::stop_token stop,
+                                                      RunStatistics& statistics);
+
+  // `input` holds exactly plan.array.size_bytes() bytes. Error: INVALID_ARGUMENT (field in the
+  // payload) where a group has too many ignored NaNs.
+  virtual absl::StatusOr<TopResult> RunTop(const TopPlan& plan, InputSpan input,
+                                           std::stop_token stop, RunStatistics& statistics);
 
   // Copies elements of so many bytes from `from` to `to` in another order. Both hold
   // order.element_count() of them, and `to` none of the input's; its content is unspecified on

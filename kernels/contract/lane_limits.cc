@@ -108,6 +108,23 @@ absl::Status CheckGroupsFit(const LaneOptions& options, const ReductionPlan& pla
                                 options.output_bytes_max)});
 }
 
+absl::Status CheckQuantilesFit(const LaneOptions& options, const QuantilePlan& plan,
+                               const InputSpan& input) {
+  return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
+                     CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
+                     CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
+                     CheckLimit("output bytes", plan.result_slot_count() * sizeof(uint64_t),
+                                options.output_bytes_max)});
+}
+
+absl::Status CheckTopFits(const LaneOptions& options, const TopPlan& plan, const InputSpan& input) {
+  return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
+                     CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
+                     CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
+                     CheckLimit("output bytes", plan.result_count() * kTopResultBytes,
+                                options.output_bytes_max)});
+}
+
 absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangement& order,
                                     uint64_t element_bytes, const InputSpan& from,
                                     const OutputSpan& to) {

@@ -27,6 +27,11 @@ absl::Status CheckKeyedReductionFits(const LaneOptions& options, const KeyedRedu
                                      const KeyedInput& input);
 absl::Status CheckGroupsFit(const LaneOptions& options, const ReductionPlan& plan);
 
+absl::Status CheckQuantilesFit(const LaneOptions& options, const QuantilePlan& plan,
+                               const InputSpan& input);
+
+absl::Status CheckTopFits(const LaneOptions& options, const TopPlan& plan, const InputSpan& input);
+
 absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangement& order,
                                     uint64_t element_bytes, const InputSpan& from,
                                     const OutputSpan& to);

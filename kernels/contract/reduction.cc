@@ -78,17 +78,6 @@ absl::Status ValidateStatistics(const std::vector<Statistic>& statistics, Elemen
 
 }  // namespace
 
-std::optional<SmallestGroup> FindSmallestGroup(const Grouping& grouping) {
-  if (grouping.group_count == 0) return std::nullopt;
-  if (grouping.kind != GroupingKind::kSegments) return SmallestGroup{0, grouping.group_size};
-  SmallestGroup smallest{0, kUint64Max};
-  for (uint64_t g = 0; g < grouping.group_count; ++g) {
-    const uint64_t size = grouping.offsets[g + 1] - grouping.offsets[g];
-    if (size < smallest.size) smallest = {g, size};
-  }
-  return smallest;
-}
-
 uint32_t PartsOf(const ReductionPlan& plan) {
   uint32_t parts = 0;
   for (const Statistic statistic : plan.statistics) {

@@ -2,9 +2,6 @@
 #ifndef GRIDFOLD_KERNELS_CONTRACT_REDUCTION_CHECKS_H_
 #define GRIDFOLD_KERNELS_CONTRACT_REDUCTION_CHECKS_H_
 
-#include <cstdint>
-#include <optional>
-
 #include "absl/status/statusor.h"
 #include "kernels/contract/reduction.h"
 
@@ -13,14 +10,6 @@ namespace gridfold::kernels {
 // A plan whose groups may be too small for its statistics. Other errors: those of PlanReduction.
 absl::StatusOr<ReductionPlan> PlanGroupsOfAnySize(const ArrayDescription& array,
                                                   ReductionSpec spec);
-
-// The first of the smallest groups.
-struct SmallestGroup {
-  uint64_t group = 0;
-  uint64_t size = 0;
-};
-// None where there are no groups.
-std::optional<SmallestGroup> FindSmallestGroup(const Grouping& grouping);
 
 }  // namespace gridfold::kernels
 

@@ -1,9 +1,11 @@
-// Groupings of segments.
+// Groupings of segments, and the smallest group of any grouping.
 #ifndef GRIDFOLD_KERNELS_CONTRACT_SEGMENTS_H_
 #define GRIDFOLD_KERNELS_CONTRACT_SEGMENTS_H_
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,23 @@ inline Grouping SegmentsAt(std::vector<uint64_t> offsets) {
   }
   grouping.offsets = std::move(offsets);
   return grouping;
+}
+
+struct SmallestGroup {
+  uint64_t group = 0;
+  uint64_t size = 0;
+};
+
+// The first of the smallest groups; none where there are no groups.
+inline std::optional<SmallestGroup> FindSmallestGroup(const Grouping& grouping) {
+  if (grouping.group_count == 0) return std::nullopt;
+  if (grouping.kind != GroupingKind::kSegments) return SmallestGroup{0, grouping.group_size};
+  SmallestGroup smallest{0, std::numeric_limits<uint64_t>::max()};
+  for (uint64_t g = 0; g < grouping.group_count; ++g) {
+    const uint64_t size = grouping.offsets[g + 1] - grouping.offsets[g];
+    if (size < smallest.size) smallest = {g, size};
+  }
+  return smallest;
 }
 
 }  // namespace gridfold::kernels

@@ -257,6 +257,32 @@ absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& 
   return response;
 }
 
+absl::StatusOr<v1::ComputeQuantilesResponse> RunPlanned(const PlannedQuantiles& planned,
+                                                        kernels::Lane& lane, std::stop_token stop,
+                                                        kernels::RunStatistics& statistics) {
+  const absl::StatusOr<kernels::QuantileResult> result =
+      QuantilesInOrder(planned, lane, stop, statistics);
+  if (absl::Status status = EndUse(planned.input.region); !status.ok()) return status;
+  if (!result.ok()) return result.status();
+  v1::ComputeQuantilesResponse response;
+  FillResponse(planned.plan, *result, response);
+  AddShape(planned.result_shape, *response.mutable_result_shape());
+  return response;
+}
+
+absl::StatusOr<v1::SelectTopResponse> RunPlanned(const PlannedTop& planned, kernels::Lane& lane,
+                                                 std::stop_token stop,
+                                                 kernels::RunStatistics& statistics) {
+  const absl::StatusOr<kernels::TopResult> result = TopInOrder(planned, lane, stop, statistics);
+  if (absl::Status status = EndUse(planned.input.region); !status.ok()) return status;
+  if (!result.ok()) return result.status();
+  v1::SelectTopResponse response;
+  FillResponse(planned.plan, *result, response);
+  AddShape(planned.group_shape, *response.mutable_result_shape());
+  response.add_result_shape(planned.plan.count);
+  return response;
+}
+
 absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& planned,
                                                          kernels::Lane&, std::stop_token stop,
                                                          kernels::RunStatistics& statistics) {

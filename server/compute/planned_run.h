@@ -59,6 +59,12 @@ absl::StatusOr<ScanAnswer> RunPlanned(const PlannedScan& planned, kernels::Lane&
 absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& planned,
                                                         kernels::Lane& lane, std::stop_token stop,
                                                         kernels::RunStatistics& statistics);
+absl::StatusOr<v1::ComputeQuantilesResponse> RunPlanned(const PlannedQuantiles& planned,
+                                                        kernels::Lane& lane, std::stop_token stop,
+                                                        kernels::RunStatistics& statistics);
+absl::StatusOr<v1::SelectTopResponse> RunPlanned(const PlannedTop& planned, kernels::Lane& lane,
+                                                 std::stop_token stop,
+                                                 kernels::RunStatistics& statistics);
 // Merges in the calling thread; the lane is only held, which bounds how many merges run at once.
 absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& planned,
                                                          kernels::Lane& lane, std::stop_token stop,

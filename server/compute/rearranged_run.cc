@@ -43,6 +43,20 @@ absl::StatusOr<ArrayLease> CopyInOrder(const PlannedRearrangement& rearrangement
   return copy;
 }
 
+// Runs `operation` of an input span on the input in the order of the plan.
+template <class Planned, class Operation>
+auto RunInOrder(const Planned& planned, kernels::Lane& lane, const std::stop_token& stop,
+                kernels::RunStatistics& statistics, Operation operation)
+    -> decltype(operation(kernels::InputSpan(), statistics)) {
+  if (!planned.rearrangement) return operation(planned.input.data, statistics);
+  const absl::StatusOr<ArrayLease> input =
+      CopyInOrder(*planned.rearrangement, planned.input, lane, stop, statistics);
+  if (!input.ok()) return input.status();
+  return RunStep(statistics, [&](kernels::RunStatistics& run) {
+    return operation(kernels::ResidentSpan((*input)->span()), run);
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<kernels::ReductionResult> ReduceInOrder(const PlannedReduction& planned,
@@ -50,15 +64,29 @@ absl::StatusOr<kernels::ReductionResult> ReduceInOrder(const PlannedReduction& p
                                                        kernels::Lane& lane,
                                                        const std::stop_token& stop,
                                                        kernels::RunStatistics& statistics) {
-  if (!planned.rearrangement) {
-    return lane.RunReduction(plan, planned.input.data, stop, statistics);
-  }
-  const absl::StatusOr<ArrayLease> input =
-      CopyInOrder(*planned.rearrangement, planned.input, lane, stop, statistics);
-  if (!input.ok()) return input.status();
-  return RunStep(statistics, [&](kernels::RunStatistics& run) {
-    return lane.RunReduction(plan, kernels::ResidentSpan((*input)->span()), stop, run);
-  });
+  return RunInOrder(planned, lane, stop, statistics,
+                    [&](const kernels::InputSpan& input, kernels::RunStatistics& run) {
+                      return lane.RunReduction(plan, input, stop, run);
+                    });
+}
+
+absl::StatusOr<kernels::QuantileResult> QuantilesInOrder(const PlannedQuantiles& planned,
+                                                         kernels::Lane& lane,
+                                                         const std::stop_token& stop,
+                                                         kernels::RunStatistics& statistics) {
+  return RunInOrder(planned, lane, stop, statistics,
+                    [&](const kernels::InputSpan& input, kernels::RunStatistics& run) {
+                      return lane.RunQuantiles(planned.plan, input, stop, run);
+                    });
+}
+
+absl::StatusOr<kernels::TopResult> TopInOrder(const PlannedTop& planned, kernels::Lane& lane,
+                                              const std::stop_token& stop,
+                                              kernels::RunStatistics& statistics) {
+  return RunInOrder(planned, lane, stop, statistics,
+                    [&](const kernels::InputSpan& input, kernels::RunStatistics& run) {
+                      return lane.RunTop(planned.plan, input, stop, run);
+                    });
 }
 
 absl::Status ScanInOrder(const PlannedScan& planned, kernels::OutputSpan output,

@@ -23,6 +23,15 @@ absl::StatusOr<kernels::ReductionResult> ReduceInOrder(const PlannedReduction& p
                                                        const std::stop_token& stop,
                                                        kernels::RunStatistics& statistics);
 
+absl::StatusOr<kernels::QuantileResult> QuantilesInOrder(const PlannedQuantiles& planned,
+                                                         kernels::Lane& lane,
+                                                         const std::stop_token& stop,
+                                                         kernels::RunStatistics& statistics);
+
+absl::StatusOr<kernels::TopResult> TopInOrder(const PlannedTop& planned, kernels::Lane& lane,
+                                              const std::stop_token& stop,
+                                              kernels::RunStatistics& statistics);
+
 // Writes the results to `output` in the order of the input.
 absl::Status ScanInOrder(const PlannedScan& planned, kernels::OutputSpan output,
                          kernels::Lane& lane, const std::stop_token& stop,

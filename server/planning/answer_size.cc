@@ -131,6 +131,14 @@ uint64_t AnswerBytes(const kernels::HistogramPlan& plan) {
   return SaturatingAdd(ValueBytes(plan), kernels::HistogramAccumulatorBytesMax(plan));
 }
 
+uint64_t AnswerBytes(const kernels::QuantilePlan& plan) {
+  return SaturatingMultiply(plan.result_slot_count(), kValueBytes);
+}
+
+uint64_t AnswerBytes(const kernels::TopPlan& plan) {
+  return SaturatingMultiply(plan.result_count(), kernels::kTopResultBytes);
+}
+
 absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits) {
   if (absl::Status status = CheckBytes("grouping", ValueBytes(plan), limits); !status.ok()) {
     return status;
@@ -150,6 +158,14 @@ absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& l
     return status;
   }
   return CheckBytes("return_accumulator", AnswerBytes(plan), limits);
+}
+
+absl::Status CheckAnswerSize(const kernels::QuantilePlan& plan, const Limits& limits) {
+  return CheckBytes("quantiles", AnswerBytes(plan), limits);
+}
+
+absl::Status CheckAnswerSize(const kernels::TopPlan& plan, const Limits& limits) {
+  return CheckBytes("count", AnswerBytes(plan), limits);
 }
 
 uint64_t ScanBatchBytesMin(const kernels::ScanPlan& plan) {

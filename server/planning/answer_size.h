@@ -10,8 +10,10 @@
 #include "absl/status/status.h"
 #include "kernels/contract/histogram.h"
 #include "kernels/contract/keyed_reduction.h"
+#include "kernels/contract/quantiles.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/scan.h"
+#include "kernels/contract/top.h"
 #include "server/base/limits.h"
 
 namespace gridfold::server {
@@ -27,11 +29,15 @@ uint64_t AnswerBytes(const kernels::ReductionPlan& plan);
 uint64_t AnswerBytes(const kernels::ScanPlan& plan);
 uint64_t AnswerBytes(const kernels::HistogramPlan& plan);
 uint64_t AnswerBytes(const kernels::KeyedReductionPlan& plan);
+uint64_t AnswerBytes(const kernels::QuantilePlan& plan);
+uint64_t AnswerBytes(const kernels::TopPlan& plan);
 
 absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::KeyedReductionPlan& plan, const Limits& limits);
+absl::Status CheckAnswerSize(const kernels::QuantilePlan& plan, const Limits& limits);
+absl::Status CheckAnswerSize(const kernels::TopPlan& plan, const Limits& limits);
 
 // The least that a streamed scan works on at a time: bytes of its input or of its results,
 // whichever are more.

@@ -19,6 +19,9 @@ using kernels::InvalidField;
 using kernels::Shape;
 using kernels::ShapedArray;
 
+// PlanAxes, or PlanContiguousAxes.
+using AxesPlanner = kernels::AxesPlan (*)(const ShapedArray&, AxisSet);
+
 absl::Status NoSuchAxis(absl::string_view field, int64_t axis, int dimension_count) {
   return InvalidField(field, absl::StrCat("there is no axis ", axis, " of an array of ",
                                           dimension_count, " dimensions"));
@@ -65,8 +68,9 @@ const char* FieldOf(const v1::Grouping& grouping) {
   return grouping.has_axes() ? "grouping.axes" : "grouping.axis";
 }
 
-PlannedGroups PlanAlongAxes(AxisSet axes, const ShapedArray& array) {
-  kernels::AxesPlan plan = kernels::PlanAxes(array, axes);
+PlannedGroups PlanAlongAxes(AxisSet axes, const ShapedArray& array,
+                            AxesPlanner plan_axes = kernels::PlanAxes) {
+  kernels::AxesPlan plan = plan_axes(array, axes);
   return {plan.array, {plan.grouping, {}}, std::move(plan.rearrangement)};
 }
 
@@ -79,6 +83,18 @@ uint64_t GroupCountOf(const PlannedGroups& planned) {
     case GroupingKind::kSegments: break;
   }
   return 1;
+}
+
+absl::StatusOr<PlannedGroups> PlanGroupsBy(AxesPlanner plan_axes, const v1::Grouping& grouping,
+                                           const ShapedArray& array, const Limits& limits) {
+  const absl::StatusOr<RequestedGroups> groups =
+      ValidateGroups(grouping, array.shape.dimension_count());
+  if (!groups.ok()) return groups.status();
+  if (groups->has_segments) return PlanSegments(grouping.segments(), array, limits);
+  PlannedGroups planned = PlanAlongAxes(groups->axes, array, plan_axes);
+  absl::Status status = CheckGroupCount(FieldOf(grouping), GroupCountOf(planned), limits);
+  if (!status.ok()) return status;
+  return planned;
 }
 
 }  // namespace
@@ -107,14 +123,12 @@ absl::StatusOr<RequestedGroups> ValidateGroups(const v1::Grouping& grouping, int
 
 absl::StatusOr<PlannedGroups> PlanGroups(const v1::Grouping& grouping, const ShapedArray& array,
                                          const Limits& limits) {
-  const absl::StatusOr<RequestedGroups> groups =
-      ValidateGroups(grouping, array.shape.dimension_count());
-  if (!groups.ok()) return groups.status();
-  if (groups->has_segments) return PlanSegments(grouping.segments(), array, limits);
-  PlannedGroups planned = PlanAlongAxes(groups->axes, array);
-  absl::Status status = CheckGroupCount(FieldOf(grouping), GroupCountOf(planned), limits);
-  if (!status.ok()) return status;
-  return planned;
+  return PlanGroupsBy(kernels::PlanAxes, grouping, array, limits);
+}
+
+absl::StatusOr<PlannedGroups> PlanContiguousGroups(const v1::Grouping& grouping,
+                                                   const ShapedArray& array, const Limits& limits) {
+  return PlanGroupsBy(kernels::PlanContiguousAxes, grouping, array, limits);
 }
 
 absl::StatusOr<PlannedGroups> PlanScannedGroups(const v1::Grouping& grouping,

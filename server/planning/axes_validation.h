@@ -36,6 +36,11 @@ struct PlannedGroups {
 absl::StatusOr<PlannedGroups> PlanGroups(const v1::Grouping& grouping,
                                          const kernels::ShapedArray& array, const Limits& limits);
 
+// The same with groups whose elements follow one another: columns are rearranged into rows.
+absl::StatusOr<PlannedGroups> PlanContiguousGroups(const v1::Grouping& grouping,
+                                                   const kernels::ShapedArray& array,
+                                                   const Limits& limits);
+
 // PlanGroups along one axis or none. Further error: another number of axes.
 absl::StatusOr<PlannedGroups> PlanScannedGroups(const v1::Grouping& grouping,
                                                 const kernels::ShapedArray& array,

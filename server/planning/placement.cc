@@ -45,6 +45,15 @@ std::optional<uint32_t> EngineOf(const PlannedSelection& selection) {
   return selection.mask ? selection.mask->engine() : std::nullopt;
 }
 
+// An operation on one array whose answer carries the results.
+template <class Planned>
+void PlaceOne(const Planned& planned, JobWork& work) {
+  Require(planned.input.engine(), work);
+  work.resident_bytes += ResidentBytes(planned.input.data);
+  Place(planned.rearrangement, planned.plan.array.size_bytes(), work);
+  AddAnswer(AnswerBytes(planned.plan), work);
+}
+
 }  // namespace
 
 std::optional<uint32_t> EngineOf(const PlannedReduction& planned) {
@@ -72,12 +81,12 @@ uint64_t InlineResultBytes(const PlannedScan& planned) {
 }
 
 void Place(const PlannedReduction& planned, JobWork& work) {
+  PlaceOne(planned, work);
   Require(EngineOf(planned), work);
-  work.resident_bytes += ResidentBytes(planned.input.data);
-  Place(planned.rearrangement, planned.plan.array.size_bytes(), work);
   Place(planned.selection, work);
-  AddAnswer(AnswerBytes(planned.plan), work);
 }
+void Place(const PlannedQuantiles& planned, JobWork& work) { PlaceOne(planned, work); }
+void Place(const PlannedTop& planned, JobWork& work) { PlaceOne(planned, work); }
 
 void Place(const PlannedScan& planned, JobWork& work) {
   Require(PlaceOf(planned), work);

@@ -33,6 +33,8 @@ void Place(const PlannedReduction& planned, JobWork& work);
 void Place(const PlannedScan& planned, JobWork& work);
 void Place(const PlannedHistogram& planned, JobWork& work);
 void Place(const PlannedKeyedReduction& planned, JobWork& work);
+void Place(const PlannedQuantiles& planned, JobWork& work);
+void Place(const PlannedTop& planned, JobWork& work);
 void Place(const PlannedMerge& planned, JobWork& work);
 void Place(const PlannedCreation& planned, JobWork& work);
 void Place(const PlannedRegistration& planned, JobWork& work);

@@ -123,7 +123,7 @@ absl::StatusOr<PlannedGroups> PlanGroupsAsRows(const v1::ReduceArrayRequest& req
   const absl::StatusOr<RequestedGroups> requested =
       ValidateGroups(request.grouping(), array.shape.dimension_count());
   if (!requested.ok()) return requested.status();
-  kernels::AxesPlan plan = kernels::PlanAxesAsRows(array.shaped(), requested->axes);
+  kernels::AxesPlan plan = kernels::PlanContiguousAxes(array.shaped(), requested->axes);
   return PlannedGroups{plan.array, {plan.grouping, {}}, std::move(plan.rearrangement)};
 }
 

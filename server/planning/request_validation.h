@@ -109,6 +109,20 @@ struct PlannedHistogram {
   std::vector<InputArray> truths;  // Those of its arrays that are bool.
 };
 
+struct PlannedQuantiles {
+  kernels::QuantilePlan plan;  // Of the rearranged input, if it is.
+  InputArray input;
+  kernels::Shape result_shape;
+  std::optional<PlannedRearrangement> rearrangement;
+};
+
+struct PlannedTop {
+  kernels::TopPlan plan;  // Of the rearranged input, if it is.
+  InputArray input;
+  kernels::Shape group_shape;  // Of the groups: each has the plan's count of results.
+  std::optional<PlannedRearrangement> rearrangement;
+};
+
 // Whether an array of the request lies on several devices.
 inline bool IsSharded(const PlannedReduction& planned) { return planned.input.is_sharded(); }
 inline bool IsSharded(const PlannedScan& planned) { return planned.input.is_sharded(); }
@@ -128,6 +142,10 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
                                         const PlanningContext& context);
 absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
                                              const PlanningContext& context);
+absl::StatusOr<PlannedQuantiles> PlanRequest(const v1::ComputeQuantilesRequest& request,
+                                             const PlanningContext& context);
+absl::StatusOr<PlannedTop> PlanRequest(const v1::SelectTopRequest& request,
+                                       const PlanningContext& context);
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
                                          const PlanningContext& context);
 

@@ -72,4 +72,19 @@ grpc::ServerUnaryReactor* ComputeService::ReduceByKey(grpc::CallbackServerContex
   return (new Call(environment_, Rpc::kReduceByKey, *context, *request, *response))->Start();
 }
 
+grpc::ServerUnaryReactor* ComputeService::ComputeQuantiles(grpc::CallbackServerContext* context,
+                                                           const grpc::ByteBuffer* request,
+                                                           grpc::ByteBuffer* response) {
+  using Call =
+      UnaryCall<v1::ComputeQuantilesRequest, PlannedQuantiles, v1::ComputeQuantilesResponse>;
+  return (new Call(environment_, Rpc::kComputeQuantiles, *context, *request, *response))->Start();
+}
+
+grpc::ServerUnaryReactor* ComputeService::SelectTop(grpc::CallbackServerContext* context,
+                                                    const grpc::ByteBuffer* request,
+                                                    grpc::ByteBuffer* response) {
+  using Call = UnaryCall<v1::SelectTopRequest, PlannedTop, v1::SelectTopResponse>;
+  return (new Call(environment_, Rpc::kSelectTop, *context, *request, *response))->Start();
+}
+
 }  // namespace gridfold::server

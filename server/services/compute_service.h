@@ -22,7 +22,9 @@ using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
                         v1::ComputeService::WithRawCallbackMethod_ScanStream<
                             v1::ComputeService::WithRawCallbackMethod_BatchCompute<
                                 v1::ComputeService::WithRawCallbackMethod_ReduceByKey<
-                                    v1::ComputeService::Service>>>>>>>>>;
+                                    v1::ComputeService::WithRawCallbackMethod_ComputeQuantiles<
+                                        v1::ComputeService::WithRawCallbackMethod_SelectTop<
+                                            v1::ComputeService::Service>>>>>>>>>>>;
 
 class ComputeService final : public RawComputeService {
  public:
@@ -52,6 +54,12 @@ class ComputeService final : public RawComputeService {
   grpc::ServerUnaryReactor* ReduceByKey(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* ComputeQuantiles(grpc::CallbackServerContext* context,
+                                             const grpc::ByteBuffer* request,
+                                             grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* SelectTop(grpc::CallbackServerContext* context,
+                                      const grpc::ByteBuffer* request,
+                                      grpc::ByteBuffer* response) override;
 
  private:
   CallEnvironment& environment_;

@@ -115,6 +115,16 @@ constexpr Pair<v1::ScanDirection, kernels::ScanDirection> kScanDirections[] = {
     {v1::SCAN_DIRECTION_REVERSE, kernels::ScanDirection::kReverse},
 };
 
+constexpr Pair<v1::QuantileMethod, kernels::QuantileMethod> kQuantileMethods[] = {
+    {v1::QUANTILE_METHOD_UNSPECIFIED, kernels::QuantileMethod::kLinear},
+    {v1::QUANTILE_METHOD_LINEAR, kernels::QuantileMethod::kLinear},
+    {v1::QUANTILE_METHOD_LOWER, kernels::QuantileMethod::kLower},
+    {v1::QUANTILE_METHOD_HIGHER, kernels::QuantileMethod::kHigher},
+    {v1::QUANTILE_METHOD_NEAREST, kernels::QuantileMethod::kNearest},
+    {v1::QUANTILE_METHOD_MIDPOINT, kernels::QuantileMethod::kMidpoint},
+    {v1::QUANTILE_METHOD_MEAN, kernels::QuantileMethod::kMean},
+};
+
 constexpr Pair<v1::HistogramFormat, bool> kSparseFormats[] = {
     {v1::HISTOGRAM_FORMAT_UNSPECIFIED, false},
     {v1::HISTOGRAM_FORMAT_DENSE, false},
@@ -158,24 +168,26 @@ bool IsTruth(Statistic statistic) {
          statistic == Statistic::kBitwiseXor;
 }
 
-void FillValues(const kernels::StatisticColumn& column, bool is_bool, v1::ValueList& values) {
-  switch (is_bool && IsTruth(column.statistic) ? kernels::ValueKind::kBool : column.kind) {
+void FillValues(kernels::ValueKind kind, std::span<const uint64_t> slots, v1::ValueList& values) {
+  switch (kind) {
     case kernels::ValueKind::kInt64:
       AppendSlots(
-          column.slots, [](uint64_t slot) { return static_cast<int64_t>(slot); },
+          slots, [](uint64_t slot) { return static_cast<int64_t>(slot); },
           *values.mutable_int64_values()->mutable_values());
       return;
     case kernels::ValueKind::kUint64:
-      Append(column.slots, *values.mutable_uint64_values()->mutable_values());
+      AppendSlots(
+          slots, [](uint64_t slot) { return slot; },
+          *values.mutable_uint64_values()->mutable_values());
       return;
     case kernels::ValueKind::kDouble:
       AppendSlots(
-          column.slots, [](uint64_t slot) { return std::bit_cast<double>(slot); },
+          slots, [](uint64_t slot) { return std::bit_cast<double>(slot); },
           *values.mutable_double_values()->mutable_values());
       return;
     case kernels::ValueKind::kBool:
       AppendSlots(
-          column.slots, [](uint64_t slot) { return slot != 0; },
+          slots, [](uint64_t slot) { return slot != 0; },
           *values.mutable_bool_values()->mutable_values());
       return;
   }
@@ -187,7 +199,10 @@ void AddColumns(const std::vector<kernels::StatisticColumn>& columns, uint64_t g
   for (const kernels::StatisticColumn& column : columns) {
     v1::StatisticValues& values = *results.Add();
     values.set_statistic(ToWire(column.statistic));
-    if (column.slots.size() == group_count) FillValues(column, is_bool, *values.mutable_values());
+    if (column.slots.size() == group_count) {
+      FillValues(is_bool && IsTruth(column.statistic) ? kernels::ValueKind::kBool : column.kind,
+                 column.slots, *values.mutable_values());
+    }
   }
 }
 
@@ -279,6 +294,10 @@ absl::StatusOr<kernels::EmptyGroupRule> FromWire(const v1::EmptyGroup& rule,
   return kernels::EmptyGroupRule{*policy, *value};
 }
 
+absl::StatusOr<kernels::QuantileMethod> FromWire(v1::QuantileMethod method,
+                                                 absl::string_view field) {
+  return FindKernel(kQuantileMethods, method, field);
+}
 absl::StatusOr<bool> IsSparse(v1::HistogramFormat format, absl::string_view field) {
   return FindKernel(kSparseFormats, format, field);
 }
@@ -400,7 +419,7 @@ void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedA
   const kernels::ValueKind kind = kernels::IsUnsigned(plan.keys.element_type)
                                       ? kernels::ValueKind::kUint64
                                       : kernels::ValueKind::kInt64;
-  FillValues({.statistic = {}, .kind = kind, .slots = answer.keys}, /*is_bool=*/false, *response.mutable_keys());
+  FillValues(kind, answer.keys, *response.mutable_keys());
 }
 
 void FillOutcomes(const kernels::KeyedReductionResult& result, v1::ReduceByKeyResponse& response) {
@@ -422,6 +441,25 @@ void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramRe
     Append(channel.quantile_values, *counts.mutable_quantile_values());
   }
   AddBins(result.bins, *response.mutable_bins());
+}
+
+void FillResponse(const kernels::QuantilePlan& plan, const kernels::QuantileResult& result,
+                  v1::ComputeQuantilesResponse& response) {
+  const uint64_t group_count = plan.grouping.group_count;
+  response.set_group_count(group_count);
+  for (size_t t = 0; t < plan.targets.size(); ++t) {
+    v1::ValueList& values =
+        plan.targets[t].is_rank ? *response.add_rank_values() : *response.add_quantile_values();
+    FillValues(kernels::KindOfTarget(plan, t),
+               std::span(result.slots).subspan(t * group_count, group_count), values);
+  }
+}
+
+void FillResponse(const kernels::TopPlan& plan, const kernels::TopResult& result,
+                  v1::SelectTopResponse& response) {
+  response.set_group_count(plan.grouping.group_count);
+  FillValues(result.kind, result.slots, *response.mutable_values());
+  Append(result.indices, *response.mutable_indices());
 }
 
 void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,

@@ -44,6 +44,8 @@ absl::StatusOr<kernels::ScanDirection> FromWire(v1::ScanDirection direction,
 // Of elements of type bool: they are uint8 elsewhere.
 constexpr bool IsBool(v1::ElementType type) { return type == v1::ELEMENT_TYPE_BOOL; }
 absl::StatusOr<kernels::Scalar> FromWire(const v1::Scalar& scalar, absl::string_view field);
+absl::StatusOr<kernels::QuantileMethod> FromWire(v1::QuantileMethod method,
+                                                 absl::string_view field);
 // The default where there is none.
 absl::StatusOr<kernels::EmptyGroupRule> FromWire(const v1::EmptyGroup& rule,
                                                  absl::string_view field);
@@ -76,6 +78,10 @@ void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedA
                   v1::ReduceByKeyResponse& response);
 // The bins of a keyed reduction, and what is in none of them.
 void FillOutcomes(const kernels::KeyedReductionResult& result, v1::ReduceByKeyResponse& response);
+void FillResponse(const kernels::QuantilePlan& plan, const kernels::QuantileResult& result,
+                  v1::ComputeQuantilesResponse& response);
+void FillResponse(const kernels::TopPlan& plan, const kernels::TopResult& result,
+                  v1::SelectTopResponse& response);
 void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
                   v1::MergeAccumulatorsResponse& response);
 

@@ -31,7 +31,7 @@ const FieldOptions kFieldOptions[] = {
     {"bins.integer", {"--layout", "--integer"}},
     {"bins", {"--layout", "--edges", "--integer", "--bins", "--range"}},
     {"channel_count", {"--channels"}},
-    {"quantiles", {"--quantiles"}},
+    {"quantiles", {"--quantiles", "--quantile"}},
     {"y_array.resident_array", {"--y-array"}},
     {"y_array", {"--y", "--y-column", "--y-array"}},
     {"weights.resident_array", {"--weights-array"}},
@@ -60,6 +60,10 @@ const FieldOptions kFieldOptions[] = {
     {"output_type", {"--output-type"}},
     {"destination.in_place", {"--in-place"}},
     {"destination", {"--to-array", "--in-place", "--output"}},
+    // Order statistics.
+    {"ranks", {"--rank"}},
+    {"method", {"--method"}},
+    {"count", {"--count"}},
     // Arrays.
     {"array.inline_array.shape", {"--shape", "FILE"}},
     {"array.streamed_array.column_count", {"--shape", "FILE"}},

@@ -59,7 +59,7 @@ uint64_t OffsetBytes(const Grouping& grouping) {
   return segments == nullptr ? 0 : segments->offsets.size() * kOffsetBytesMax;
 }
 
-GroupingArguments::GroupingArguments(CLI::App& command) {
+GroupingArguments::GroupingArguments(CLI::App& command, bool can_overflow) {
   const char* const group = "Groups and numbers";
   axis_option_ =
       command
@@ -77,6 +77,7 @@ GroupingArguments::GroupingArguments(CLI::App& command) {
       ->excludes(axis_option_)
       ->group(group);
   command.add_flag("--ignore-nan", ignore_nan_, "Leave NaNs out")->group(group);
+  if (!can_overflow) return;
   command.add_flag("--wrap", wrap_, "Let integer results wrap around instead of failing")
       ->group(group);
 }

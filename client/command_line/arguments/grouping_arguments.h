@@ -17,7 +17,8 @@ uint64_t OffsetBytes(const Grouping& grouping);
 // --axis and --segments, and what goes with them: --ignore-nan and --wrap.
 class GroupingArguments {
  public:
-  explicit GroupingArguments(CLI::App& command);
+  // Without --wrap where nothing of the operation can overflow.
+  explicit GroupingArguments(CLI::App& command, bool can_overflow = true);
   GroupingArguments(const GroupingArguments&) = delete;
   GroupingArguments& operator=(const GroupingArguments&) = delete;
 

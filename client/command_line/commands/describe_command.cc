@@ -9,7 +9,6 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
-#include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/array_list.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/report/description_report.h"
@@ -27,7 +26,6 @@ Examples:
 )";
 
 constexpr uint64_t kBinCount = 1024;
-constexpr size_t kChunkBytes = size_t{2} << 20;
 
 class DescribeCommand : public Command {
  public:
@@ -73,14 +71,9 @@ class DescribeCommand : public Command {
                                                               const ListedArray& listed) {
     ArrayDescriptionReport report = {.name = listed.name};
     if (listed.is_text) return report;
-    absl::StatusOr<InputPassage> passage = OpenPassage(session, listed.input, kChunkBytes, {});
-    if (!passage.ok()) return passage.status();
-    if (auto* const large = std::get_if<OutgoingArray>(&*passage)) {
-      absl::StatusOr<InputArray> kept = KeepOnServer(session, std::move(*large));
-      if (!kept.ok()) return kept.status();
-      return Ask(session, *kept, std::move(report));
-    }
-    return Ask(session, std::get<InputArray>(*passage), std::move(report));
+    const absl::StatusOr<InputArray> array = OpenWhole(session, listed.input);
+    if (!array.ok()) return array.status();
+    return Ask(session, *array, std::move(report));
   }
 
   static absl::StatusOr<ArrayDescriptionReport> Ask(const Session& session, const InputArray& array,

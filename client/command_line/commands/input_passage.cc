@@ -21,6 +21,8 @@ constexpr uint64_t kFrameBytes = uint64_t{16} << 10;
 constexpr uint64_t kAnyStreamMessageBytes = uint64_t{32} << 20;
 // What is written to an array by one call.
 constexpr size_t kWriteBytes = size_t{32} << 20;
+// What is read of a file at a time, unless it is said.
+constexpr size_t kReadBytes = size_t{2} << 20;
 // How long the server keeps an array of a program that was killed.
 constexpr absl::Duration kKeptTime = absl::Minutes(10);
 
@@ -163,6 +165,17 @@ absl::StatusOr<InputArray> KeepOnServer(const Session& session, OutgoingArray ar
                     .array = ResidentArray{kept->name},
                     .place = PlaceOf(*created),
                     .owner = kept};
+}
+
+absl::StatusOr<InputArray> OpenWhole(const Session& session, const InputOptions& options,
+                                     uint64_t other_bytes) {
+  absl::StatusOr<InputPassage> passage =
+      OpenPassage(session, options, kReadBytes, {.other_bytes = other_bytes});
+  if (!passage.ok()) return passage.status();
+  if (auto* const large = std::get_if<OutgoingArray>(&*passage)) {
+    return KeepOnServer(session, std::move(*large));
+  }
+  return std::get<InputArray>(*std::move(passage));
 }
 
 absl::Status WriteElements(const Session& session, Client& client, const std::string& name,

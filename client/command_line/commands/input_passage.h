@@ -54,6 +54,11 @@ absl::StatusOr<bool> TakesAnyStream(const Session& session);
 absl::StatusOr<InputArray> KeepOnServer(const Session& session, OutgoingArray array,
                                         std::optional<ArrayPlace> place = std::nullopt);
 
+// An input for an operation that takes all of it at once, with `other_bytes` beside it in a
+// request: one that a request cannot carry is kept on the server.
+absl::StatusOr<InputArray> OpenWhole(const Session& session, const InputOptions& options,
+                                     uint64_t other_bytes = 0);
+
 // Writes all elements to an array on the server, from `first_element` on, as they are read.
 absl::Status WriteElements(const Session& session, Client& client, const std::string& name,
                            uint64_t first_element, OutgoingArray& array);

@@ -36,6 +36,10 @@ Json ToList(const std::vector<T>& values) {
   return list;
 }
 
+Json ToList(const StatisticValues& values) {
+  return std::visit([](const auto& list) { return ToList(list); }, values);
+}
+
 Json ToList(const ScanResult& scan) {
   const ArrayView results(scan.element_type, scan.data.data(), scan.element_count());
   return DispatchElementType(scan.element_type, [&](auto tag) {
@@ -91,7 +95,7 @@ Json ToObject(const std::vector<ReductionResult::Entry>& entries) {
   Json object = Json::object();
   for (const ReductionResult::Entry& entry : entries) {
     Json& list = object[std::string(StatisticName(entry.statistic))];
-    list = std::visit([](const auto& values) { return ToList(values); }, entry.values);
+    list = ToList(entry.values);
     for (size_t i = 0; i < entry.has_value.size(); ++i) {
       if (!entry.has_value[i]) list[i] = nullptr;
     }
@@ -205,6 +209,39 @@ std::string ToJson(const Answer<ReductionResult>& answer) {
                 {"group_count", answer.result.group_count},
                 {"result_shape", answer.result.result_shape},
                 {"statistics", ToObject(answer.result.entries)},
+                {"execution", ToObject(answer.result.execution, answer.round_trip_time)}});
+}
+
+std::string ToJson(const Answer<QuantileResult>& answer, const QuantileOptions& options) {
+  constexpr const char* kMethods[] = {"linear", "lower", "higher", "nearest", "midpoint", "mean"};
+  const QuantileResult& result = answer.result;
+  const auto method = static_cast<size_t>(options.method) - 1;
+  Json object = {{"operation", "quantile"},
+                 {"input", ToObject(answer.input)},
+                 {"group_count", result.group_count},
+                 {"result_shape", result.result_shape},
+                 {"method", kMethods[method]},
+                 {"quantiles", Json::array()},
+                 {"ranks", Json::array()}};
+  for (size_t i = 0; i < result.quantile_values.size(); ++i) {
+    object["quantiles"].push_back({{"probability", ToNumber(options.quantiles[i])},
+                                   {"values", ToList(result.quantile_values[i])}});
+  }
+  for (size_t i = 0; i < result.rank_values.size(); ++i) {
+    object["ranks"].push_back(
+        {{"rank", options.ranks[i]}, {"values", ToList(result.rank_values[i])}});
+  }
+  object["execution"] = ToObject(result.execution, answer.round_trip_time);
+  return Write(object);
+}
+
+std::string ToJson(const Answer<TopResult>& answer) {
+  return Write({{"operation", "topk"},
+                {"input", ToObject(answer.input)},
+                {"group_count", answer.result.group_count},
+                {"result_shape", answer.result.result_shape},
+                {"values", ToList(answer.result.values)},
+                {"indices", ToList(answer.result.indices)},
                 {"execution", ToObject(answer.result.execution, answer.round_trip_time)}});
 }
 

@@ -15,11 +15,13 @@
 #include "client/command_line/report/description_report.h"
 #include "gridfold/histogram.h"
 #include "gridfold/keyed_reduction.h"
+#include "gridfold/quantiles.h"
 #include "gridfold/reduction.h"
 #include "gridfold/region.h"
 #include "gridfold/resident_array.h"
 #include "gridfold/scan.h"
 #include "gridfold/server_info.h"
+#include "gridfold/top.h"
 
 namespace gridfold::client {
 
@@ -32,6 +34,15 @@ std::string ToJson(const Answer<ReductionResult>& answer);
 //  "execution": {...}}; in place of "values" "array", its name, where the results are on the
 //  server, or "output", the file's path, where that is not empty.
 std::string ToJson(const Answer<ScanResult>& answer, const std::string& output);
+
+// {"operation": "quantile", "input": {...}, "group_count", "result_shape", "method",
+//  "quantiles": [{"probability", "values"}], "ranks": [{"rank", "values"}], "execution": {...}};
+//  values are one for each group.
+std::string ToJson(const Answer<QuantileResult>& answer, const QuantileOptions& options);
+
+// {"operation": "topk", "input": {...}, "group_count", "result_shape", "values", "indices",
+//  "execution": {...}}; those of a group follow one another.
+std::string ToJson(const Answer<TopResult>& answer);
 
 // {"operation": "describe", "source", "arrays": [{"name", "input": {...}, "statistics": {"min":
 // [0],

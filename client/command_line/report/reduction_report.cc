@@ -63,6 +63,21 @@ void PrintGroups(const ReductionResult& result, uint64_t rows_max, const TextSty
 
 }  // namespace
 
+std::string FormatValue(const StatisticValues& values, uint64_t index) {
+  return std::visit(
+      [index](const auto& list) -> std::string {
+        using T = typename std::decay_t<decltype(list)>::value_type;
+        if constexpr (std::is_same_v<T, bool>) {
+          return list[index] ? "true" : "false";
+        } else if constexpr (std::is_same_v<T, double>) {
+          return FormatReal(list[index]);
+        } else {
+          return FormatInteger(list[index]);
+        }
+      },
+      values);
+}
+
 void PrintReduction(const Answer<ReductionResult>& answer, bool grouped, uint64_t rows_max,
                     const TextStyle& style, std::ostream& out) {
   out << DescribeInput(answer.input, style) << "\n\n";

@@ -59,6 +59,7 @@ using ConnectionClass = pybind11::class_<Connection>;
 void AddReductions(ConnectionClass& connection);
 void AddScans(ConnectionClass& connection);
 void AddHistograms(ConnectionClass& connection);
+void AddOrderStatistics(ConnectionClass& connection);
 void AddResidentArrays(ConnectionClass& connection);
 void AddServerInfo(ConnectionClass& connection);
 

@@ -81,6 +81,7 @@ PYBIND11_MODULE(_native, module) {
   AddReductions(connection);
   AddScans(connection);
   AddHistograms(connection);
+  AddOrderStatistics(connection);
   AddResidentArrays(connection);
   AddServerInfo(connection);
   module.def("connect", &Connect, py::arg("target"), py::arg("round_robin"), py::arg("tenant"),

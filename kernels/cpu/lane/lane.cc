@@ -16,6 +16,8 @@
 #include "kernels/cpu/bykey/keyed_reduction.h"
 #include "kernels/cpu/histogram/histogram.h"
 #include "kernels/cpu/lane/work_cost.h"
+#include "kernels/cpu/order/quantiles.h"
+#include "kernels/cpu/order/top.h"
 #include "kernels/cpu/rearrange/rearrange.h"
 #include "kernels/cpu/reduce/reduce.h"
 #include "kernels/cpu/scan/scan.h"
@@ -176,6 +178,23 @@ class CpuLane final : public Lane {
       const auto [keys, y_keys, values] = joiner_.Join({input.keys, input.y_keys, input.values});
       return ReduceByKeyOnCpu(plan, {.array = keys, .y_array = y_keys, .weights = {}}, values,
                               options_, job);
+    });
+  }
+
+  absl::StatusOr<QuantileResult> RunQuantiles(const QuantilePlan& plan, InputSpan input,
+                                              std::stop_token stop,
+                                              RunStatistics& statistics) override {
+    if (absl::Status status = CheckQuantilesFit(options_, plan, input); !status.ok()) return status;
+    return Run<absl::StatusOr<QuantileResult>>(plan, stop, statistics, [&](JobContext& job) {
+      return QuantilesOnCpu(plan, joiner_.Join(input), job);
+    });
+  }
+
+  absl::StatusOr<TopResult> RunTop(const TopPlan& plan, InputSpan input, std::stop_token stop,
+                                   RunStatistics& statistics) override {
+    if (absl::Status status = CheckTopFits(options_, plan, input); !status.ok()) return status;
+    return Run<absl::StatusOr<TopResult>>(plan, stop, statistics, [&](JobContext& job) {
+      return TopOnCpu(plan, joiner_.Join(input), job);
     });
   }
 

@@ -21,8 +21,11 @@ constexpr double kGuessedSample = 700;  // Of even and integer bins.
 constexpr double kSearchedSample = 8'000;
 constexpr double kRangedSample = 500;  // Looked at for an automatic range.
 constexpr double kWeight = 6'000;
-constexpr double kMoved = 500;      // Each element of a rearrangement.
-constexpr double kOrdered = 4'000;  // Each key that is sorted, and its value.
+constexpr double kPartlySorted = 4'000;   // Each element of a group of which quantiles are asked,
+constexpr double kOrderedValue = 50'000;  // and each of them.
+constexpr double kSelected = 1'000;       // Each element of which the largest are asked.
+constexpr double kOrdered = 4'000;        // Each key that is sorted, and its value.
+constexpr double kMoved = 500;            // Each element of a rearrangement.
 constexpr double kBin = 1'500;
 
 uint64_t Nanoseconds(double picoseconds) { return static_cast<uint64_t>(picoseconds / 1000); }
@@ -60,6 +63,16 @@ uint64_t WorkNanoseconds(const KeyedReductionPlan& plan) {
   const uint64_t placed = plan.bins ? WorkNanoseconds(*plan.bins) : 0;
   return placed + WorkNanoseconds(plan.reduction) +
          Nanoseconds(static_cast<double>(plan.keys.element_count) * kOrdered);
+}
+
+uint64_t WorkNanoseconds(const QuantilePlan& plan) {
+  return Nanoseconds(static_cast<double>(plan.array.element_count) * kPartlySorted +
+                     static_cast<double>(plan.result_slot_count()) * kOrderedValue);
+}
+
+uint64_t WorkNanoseconds(const TopPlan& plan) {
+  return Nanoseconds(static_cast<double>(plan.array.element_count) * kSelected +
+                     static_cast<double>(plan.result_count()) * kOrderedValue);
 }
 
 uint64_t WorkNanoseconds(const Rearrangement& order) {

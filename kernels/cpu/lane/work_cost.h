@@ -6,10 +6,12 @@
 
 #include "kernels/contract/histogram.h"
 #include "kernels/contract/keyed_reduction.h"
+#include "kernels/contract/quantiles.h"
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/scan.h"
 #include "kernels/contract/selection.h"
+#include "kernels/contract/top.h"
 
 namespace gridfold::kernels::cpu {
 
@@ -18,6 +20,8 @@ uint64_t WorkNanoseconds(const ReductionPlan& plan);
 uint64_t WorkNanoseconds(const ScanPlan& plan);
 uint64_t WorkNanoseconds(const HistogramPlan& plan);
 uint64_t WorkNanoseconds(const KeyedReductionPlan& plan);
+uint64_t WorkNanoseconds(const QuantilePlan& plan);
+uint64_t WorkNanoseconds(const TopPlan& plan);
 uint64_t WorkNanoseconds(const Rearrangement& order);
 uint64_t WorkNanoseconds(const SelectionPlan& plan);
 

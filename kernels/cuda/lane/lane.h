@@ -53,6 +53,11 @@ class CudaLane final : public Lane {
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                const HistogramInput& input, std::stop_token stop,
                                                RunStatistics& statistics) override;
+  absl::StatusOr<QuantileResult> RunQuantiles(const QuantilePlan& plan, InputSpan input,
+                                              std::stop_token stop,
+                                              RunStatistics& statistics) override;
+  absl::StatusOr<TopResult> RunTop(const TopPlan& plan, InputSpan input, std::stop_token stop,
+                                   RunStatistics& statistics) override;
   absl::Status Rearrange(const Rearrangement& order, uint64_t element_bytes, InputSpan from,
                          OutputSpan to, std::stop_token stop, RunStatistics& statistics) override;
   absl::StatusOr<std::vector<uint64_t>> Select(const SelectionPlan& plan, InputSpan input,
@@ -95,6 +100,14 @@ class CudaLane final : public Lane {
   absl::Status Histogram(const HistogramPlan& plan, const HistogramInput& input,
                          const std::stop_token& stop, RunStatistics& statistics,
                          HistogramResult& result);
+
+  absl::Status Quantiles(const QuantilePlan& plan, const InputSpan& input,
+                         const std::stop_token& stop, RunStatistics& statistics,
+                         QuantileResult& result);
+  absl::Status Top(const TopPlan& plan, const InputSpan& input, const std::stop_token& stop,
+                   RunStatistics& statistics, TopResult& result);
+  // The memory for inputs, where a job's array is not there.
+  std::span<std::byte> SpareBeside(const std::byte* elements) const;
 
   // A scan between device memory, from and to the carry's value, if there is one. Returns whether
   // all results fit.

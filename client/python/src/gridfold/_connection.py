@@ -11,6 +11,7 @@ import numpy as np
 from . import _native
 from ._elements import BOOL, as_array, wire_form
 from ._histograms import Histograms
+from ._order import OrderStatistics
 from ._reductions import Reductions
 from ._resident import ResidentArray, of_description, wire_shape
 from ._scans import Scans
@@ -36,7 +37,7 @@ class ServerInfo(NamedTuple):
     limits: dict[str, int]
 
 
-class Connection(Reductions, Scans, Histograms):
+class Connection(Reductions, Scans, Histograms, OrderStatistics):
     """A connection to one server, which `gridfold.connect` opens.
 
     Any number of threads may use it at once. Calls wait without the GIL, and Ctrl-C ends them. A

@@ -69,6 +69,17 @@ class CHistogramSpec(ctypes.Structure):
                 ("quantile_count", ctypes.c_uint64)]
 
 
+class CQuantileSpec(ctypes.Structure):
+    _fields_ = [("quantiles", _Pointer), ("quantile_count", ctypes.c_uint64), ("ranks", _Pointer),
+                ("rank_count", ctypes.c_uint64), ("method", ctypes.c_int32),
+                ("grouping", CGrouping), ("nan_policy", ctypes.c_int32)]
+
+
+class CTopSpec(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_uint64), ("smallest", ctypes.c_int32), ("grouping", CGrouping),
+                ("nan_policy", ctypes.c_int32)]
+
+
 class CSamples(ctypes.Structure):
     _fields_ = [("x", _Pointer), ("y", _Pointer), ("weights", _Pointer)]
 
@@ -182,6 +193,49 @@ def histogram_spec(bins: Sequence[tuple[Any, ...]], clamp: bool,
                           wanted.size)
     spec.kept = kept
     return spec
+
+
+def _element_kind(element_type: int) -> Any:
+    """The dtype of elements as values of 8 bytes, by the numbers of the wire."""
+    kind = 0 if element_type <= 4 else 1 if element_type <= 8 else 2
+    return _VALUE_DTYPES[kind]
+
+
+def _group_count(source: Source, is_rows: bool) -> int:
+    return source[2][0] if is_rows and source[2] is not None else 1
+
+
+# Of the C library: linear, midpoint and mean.
+_INTERPOLATING = {0, 4, 5}
+
+
+def quantiles(engine: Handle, source: Source, wanted: Sequence[float], method: int, is_rows: bool,
+              ignore_nan: bool) -> list[Array]:
+    """An array for each quantile of a source of NumPy's: of its rows, or of the whole."""
+    numbers = np.ascontiguousarray(wanted, np.float64)
+    array = to_array(source)
+    spec = CQuantileSpec(numbers.ctypes.data, numbers.size, None, 0, method,
+                         CGrouping(AXES[1 if is_rows else -1]), ignore_nan)
+    dtype = np.float64 if method in _INTERPOLATING else _element_kind(source[1])
+    values = np.empty((numbers.size, _group_count(source, is_rows)), dtype)
+    check(library.gridfold_quantiles(engine, ctypes.byref(array), ctypes.byref(spec),
+                                     ctypes.c_void_p(values.ctypes.data),
+                                     ctypes.c_uint64(values.size)))
+    return list(values)
+
+
+def select_top(engine: Handle, source: Source, count: int, smallest: bool, is_rows: bool,
+               ignore_nan: bool) -> tuple[Array, Array]:
+    """The elements and their indices, of the rows of a source of NumPy's, or of the whole."""
+    array = to_array(source)
+    spec = CTopSpec(count, smallest, CGrouping(AXES[1 if is_rows else -1]), ignore_nan)
+    values = np.empty(count * _group_count(source, is_rows), _element_kind(source[1]))
+    indices = np.empty(values.size, np.uint64)
+    check(library.gridfold_select_top(engine, ctypes.byref(array), ctypes.byref(spec),
+                                      ctypes.c_void_p(values.ctypes.data),
+                                      ctypes.c_void_p(indices.ctypes.data),
+                                      ctypes.c_uint64(values.size)))
+    return values, indices
 
 
 def samples(source: Source, y_source: Optional[Source], weights: Optional[Source]) -> CSamples:

@@ -52,3 +52,11 @@ class Engine(Protocol):
                   quantiles: Sequence[float]
                   ) -> tuple[list[tuple[Any, ...]], list["np.ndarray[Any, Any]"], Execution]:
         """(counts or sums, underflow, overflow, NaN, quantiles) of each channel, and edges."""
+
+    def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: int,
+                  ignore_nan: bool) -> tuple[list["np.ndarray[Any, Any]"], Execution]:
+        """An array for each quantile, with a value for each group."""
+
+    def top(self, source: Source, count: int, smallest: bool, axis: int, ignore_nan: bool
+            ) -> tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]", Execution]:
+        """`count` elements of each group, one group after the other, and their indices."""

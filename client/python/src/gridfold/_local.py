@@ -131,6 +131,21 @@ class LocalEngine:
         edges = _core.edges(result, 1 if y_source is None else 2)
         return _core.channels(result), edges, _execution("histogram", start, here[0])
 
+    def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: int,
+                  ignore_nan: bool) -> tuple[list[Array], LocalExecution]:
+        start = time.perf_counter()
+        here = _in_rows(self._source(source), axis)
+        values = _core.quantiles(self._engine(), here, quantiles, method - 1, axis >= 0, ignore_nan)
+        return values, _execution("quantiles", start, here[0])
+
+    def top(self, source: Source, count: int, smallest: bool, axis: int, ignore_nan: bool
+            ) -> tuple[Array, Array, LocalExecution]:
+        start = time.perf_counter()
+        here = _in_rows(self._source(source), axis)
+        values, indices = _core.select_top(self._engine(), here, count, smallest, axis >= 0,
+                                           ignore_nan)
+        return values, indices, _execution("top", start, here[0])
+
     def accumulate(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
                    wrap: bool, ddof: int, first_index: int) -> _core.Handle:
         array = _core.to_array(self._source(source))
@@ -214,6 +229,16 @@ def local(threads: int = 0) -> Connection:
     1.0
     """
     return Connection(LocalEngine(threads), "this process")  # type: ignore[arg-type]
+
+
+def _in_rows(source: tuple[Array, int, Optional[tuple[int, int]]], axis: int
+             ) -> tuple[Array, int, Optional[tuple[int, int]]]:
+    """The source with its columns made rows, where groups are columns."""
+    array, element_type, shape = source
+    if axis != 0 or shape is None:
+        return source
+    rows, columns = shape
+    return np.ascontiguousarray(array.reshape(shape).T), element_type, (columns, rows)
 
 
 def _item_size(element_type: int) -> int:

@@ -1,0 +1,136 @@
+// gridfold quantile: exact quantiles of an array or of its groups.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
+#include "client/command_line/arguments/choice.h"
+#include "client/command_line/arguments/grouping_arguments.h"
+#include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/number_list.h"
+#include "client/command_line/arguments/number_option.h"
+#include "client/command_line/commands/command.h"
+#include "client/command_line/commands/input_passage.h"
+#include "client/command_line/report/json_report.h"
+#include "client/command_line/report/order_report.h"
+
+namespace gridfold::client {
+namespace {
+
+constexpr char kFooter[] = R"(
+Examples:
+  gridfold quantile delay.npy                        the median
+  gridfold quantile delay.npy -q 0.5,0.9,0.99 --json
+  gridfold quantile flights.csv --column delay --missing NA --ignore-nan -q 0.25,0.5,0.75
+  gridfold quantile matrix.npy --axis 0 -q 0.5       of each column
+  gridfold quantile delay.npy --method nearest       an element
+  gridfold quantile delay.npy --rank 0,9             the smallest and the tenth element
+  gridfold quantile --array samples -q 0.99          an array on the server
+)";
+
+class QuantileCommand : public Command {
+ public:
+  explicit QuantileCommand(CLI::App& program)
+      : command_(*program.add_subcommand("quantile", "Compute exact quantiles of an array")),
+        input_(command_, InputPlaces::kFileOrServer),
+        grouping_(command_, /*can_overflow=*/false) {
+    command_.footer(kFooter);
+    const char* const group = "Quantiles";
+    command_
+        .add_option(
+            "-q,--quantile", quantiles_,
+            "Which, from 0, the smallest element, to 1, the largest; 0.5, the median, where "
+            "no ranks are asked for either")
+        ->type_name("Q,...")
+        ->group(group);
+    command_
+        .add_option("--rank", ranks_,
+                    "Elements by their place among the sorted ones; 0 is the smallest")
+        ->type_name("N,...")
+        ->group(group);
+    AddChoice<QuantileMethod>(command_, "--method", method_,
+                              {{"linear", QuantileMethod::kLinear},
+                               {"lower", QuantileMethod::kLower},
+                               {"higher", QuantileMethod::kHigher},
+                               {"nearest", QuantileMethod::kNearest},
+                               {"midpoint", QuantileMethod::kMidpoint},
+                               {"mean", QuantileMethod::kMean}},
+                              "What a quantile between two elements is, as in NumPy; mean is that "
+                              "of NumPy's median")
+        ->default_str("linear")
+        ->group(group);
+    command_
+        .add_flag("--keep-dimensions", keep_dimensions_,
+                  "Axes that the groups run along stay in the result's shape")
+        ->group(group);
+    AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
+                              "Show at most so many groups; 0 shows all")
+        ->default_str(absl::StrCat(rows_max_));
+  }
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    const absl::StatusOr<QuantileOptions> options = ToOptions();
+    if (!options.ok()) return options.status();
+    const absl::StatusOr<InputOptions> input = input_.ToOptions();
+    if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
+    const absl::StatusOr<InputArray> array =
+        OpenWhole(session, *input, OffsetBytes(options->grouping));
+    if (!array.ok()) return array.status();
+    const absl::StatusOr<Answer<QuantileResult>> answer =
+        session.Ask(*array, [&](Client& client, const CallOptions& call_options) {
+          return client.ComputeQuantiles(array->input(), *options, call_options);
+        });
+    if (!answer.ok()) return answer.status();
+    if (session.options().json) {
+      session.out() << ToJson(*answer, *options);
+    } else {
+      PrintQuantiles(*answer, *options, rows_max_, session.style(), session.out());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<QuantileOptions> ToOptions() const {
+    QuantileOptions options;
+    if (!quantiles_.empty()) {
+      auto quantiles = ParseNumberList<double>("--quantile", quantiles_);
+      if (!quantiles.ok()) return WithExitCode(quantiles.status(), ExitCode::kUsage);
+      options.quantiles = *std::move(quantiles);
+    }
+    if (!ranks_.empty()) {
+      auto ranks = ParseNumberList<uint64_t>("--rank", ranks_);
+      if (!ranks.ok()) return WithExitCode(ranks.status(), ExitCode::kUsage);
+      options.ranks = *std::move(ranks);
+    }
+    if (quantiles_.empty() && ranks_.empty()) options.quantiles = {0.5};
+    absl::StatusOr<Grouping> grouping = grouping_.ToGrouping();
+    if (!grouping.ok()) return grouping.status();
+    options.grouping = *std::move(grouping);
+    options.method = method_;
+    options.nan_policy = grouping_.nan_policy();
+    options.keep_dimensions = keep_dimensions_;
+    return options;
+  }
+
+  CLI::App& command_;
+  InputArguments input_;
+  GroupingArguments grouping_;
+  std::string quantiles_;
+  std::string ranks_;
+  QuantileMethod method_ = QuantileMethod::kLinear;
+  bool keep_dimensions_ = false;
+  uint64_t rows_max_ = 20;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeQuantileCommand(CLI::App& program) {
+  return std::make_unique<QuantileCommand>(program);
+}
+
+}  // namespace gridfold::client

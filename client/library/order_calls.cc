@@ -1,0 +1,57 @@
+// Quantiles, and the largest or smallest elements.
+#include <variant>
+
+#include "client/library/array_calls.h"
+#include "client/library/order_conversion.h"
+#include "client/library/whole_call.h"
+#include "gridfold/client.h"
+
+namespace gridfold::client {
+namespace {
+
+absl::StatusOr<QuantileResult> QuantilesOnce(Transport& transport, const ArrayInput& array,
+                                             const QuantileOptions& options,
+                                             const CallOptions& call_options) {
+  v1::ComputeQuantilesResponse response;
+  absl::Status status = transport.Call("/gridfold.v1.ComputeService/ComputeQuantiles",
+                                       ToWire(array, options), call_options, response);
+  if (!status.ok()) return status;
+  return FromProto(response, options);
+}
+
+absl::StatusOr<TopResult> TopOnce(Transport& transport, const ArrayInput& array,
+                                  const TopOptions& options, const CallOptions& call_options) {
+  if (options.count == 0) return absl::InvalidArgumentError("count: at least one is needed");
+  v1::SelectTopResponse response;
+  absl::Status status = transport.Call("/gridfold.v1.ComputeService/SelectTop",
+                                       ToWire(array, options), call_options, response);
+  if (!status.ok()) return status;
+  return FromProto(response, options);
+}
+
+// How `once` takes the array: of the caller's memory, in whatever way it travels best.
+template <typename Result, typename Options, typename Once>
+absl::StatusOr<Result> CallOrder(ArrayCalls& calls, const ArrayInput& array, const Options& options,
+                                 const CallOptions& call_options, Once once) {
+  const auto ask = [&](const ArrayInput& input, const CallOptions& rest) {
+    return once(calls.transport(), input, options, rest);
+  };
+  const auto* const view = std::get_if<ArrayView>(&array.source());
+  if (view == nullptr) return ask(array, call_options);
+  return CallWhole<Result>(calls, *view, BytesOf(options.grouping), call_options, ask);
+}
+
+}  // namespace
+
+absl::StatusOr<QuantileResult> Client::ComputeQuantiles(const ArrayInput& array,
+                                                        const QuantileOptions& options,
+                                                        const CallOptions& call_options) {
+  return CallOrder<QuantileResult>(*array_calls_, array, options, call_options, QuantilesOnce);
+}
+
+absl::StatusOr<TopResult> Client::SelectTop(const ArrayInput& array, const TopOptions& options,
+                                            const CallOptions& call_options) {
+  return CallOrder<TopResult>(*array_calls_, array, options, call_options, TopOnce);
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,83 @@
+// Connection.quantiles and Connection.top.
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "client/python/native/array.h"
+#include "client/python/native/connection.h"
+#include "client/python/native/execution.h"
+#include "pybind11/stl.h"
+
+namespace gridfold::python {
+
+namespace py = pybind11;
+
+namespace {
+
+client::Grouping GroupingAlong(int axis) {
+  if (axis < 0) return client::WholeArray{};
+  return client::Axis{static_cast<uint32_t>(axis)};
+}
+
+client::NanPolicy PolicyOf(bool ignore_nan) {
+  return ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate;
+}
+
+// Values of order statistics are numbers.
+py::object ToArray(client::StatisticValues values) {
+  return std::visit(
+      [](auto& held) -> py::object {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::vector<bool>>) {
+          return py::none();
+        } else {
+          return Adopt(std::move(held));
+        }
+      },
+      values);
+}
+
+// An array for each quantile, and how the job ran.
+py::tuple ComputeQuantiles(const Connection& connection, const py::tuple& source,
+                           const std::vector<double>& quantiles, int method, int axis,
+                           bool ignore_nan) {
+  const client::QuantileOptions options{.quantiles = quantiles,
+                                        .method = static_cast<client::QuantileMethod>(method),
+                                        .grouping = GroupingAlong(axis),
+                                        .nan_policy = PolicyOf(ignore_nan)};
+  const client::ArrayInput input = ToInput(source);
+  auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
+    return client.ComputeQuantiles(input, options, call);
+  });
+  py::list values;
+  for (client::StatisticValues& one : result->quantile_values) {
+    values.append(ToArray(std::move(one)));
+  }
+  return py::make_tuple(std::move(values), Execution(result->execution));
+}
+
+// The values, their indices, and how the job ran.
+py::tuple SelectTop(const Connection& connection, const py::tuple& source, uint64_t count,
+                    bool smallest, int axis, bool ignore_nan) {
+  const client::TopOptions options{.count = count,
+                                   .smallest = smallest,
+                                   .grouping = GroupingAlong(axis),
+                                   .nan_policy = PolicyOf(ignore_nan)};
+  const client::ArrayInput input = ToInput(source);
+  auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
+    return client.SelectTop(input, options, call);
+  });
+  return py::make_tuple(ToArray(std::move(result->values)), Adopt(std::move(result->indices)),
+                        Execution(result->execution));
+}
+
+}  // namespace
+
+void AddOrderStatistics(ConnectionClass& connection) {
+  connection.def("quantiles", &ComputeQuantiles, py::arg("source"), py::arg("quantiles"),
+                 py::arg("method"), py::arg("axis"), py::arg("ignore_nan"));
+  connection.def("top", &SelectTop, py::arg("source"), py::arg("count"), py::arg("smallest"),
+                 py::arg("axis"), py::arg("ignore_nan"));
+}
+
+}  // namespace gridfold::python

@@ -1,0 +1,186 @@
+"""Quantiles, and the largest or smallest elements."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from ._elements import Array, is_float
+from ._engine import Engine
+from ._layout import Axis
+from ._reduce import Question, ask, group_length
+
+# Numbers of the wire.
+_METHODS = {"linear": 1, "lower": 2, "higher": 3, "nearest": 4, "midpoint": 5}
+_MEAN = 6
+_INTERPOLATING = {1, 5, _MEAN}
+
+
+class TopK(NamedTuple):
+    """Elements in order, and where they stand along the axis."""
+
+    values: Any
+    indices: Any
+
+
+class OrderStatistics:
+    """Exact quantiles of all elements, and the largest or smallest of them.
+
+    `x` and `axis` are as for reductions. Quantiles are NumPy's on float64 arrays, bit for bit:
+    between elements they are computed in float64, whatever the dtype of `x`. Integers do not
+    overflow on the way, and between a number and an infinity a quantile is that infinity.
+    """
+
+    _engine: Engine
+
+    def quantile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
+                 keepdims: bool = False) -> Any:
+        """Quantiles `q`, from 0 to 1, of the elements; NaN where there is one.
+
+        `method` is "linear", "midpoint", "lower", "higher" or "nearest". The first two give
+        float64, the others elements. The shape of `q` comes first in that of the result.
+
+        Examples
+        --------
+        >>> gpu.quantile([3.0, 1.0, 2.0, 10.0], [0.5, 1.0])
+        array([ 2.5, 10. ])
+        """
+        return _quantiles(self._engine, x, q, axis, _number(method), keepdims, False)
+
+    def nanquantile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
+                    keepdims: bool = False) -> Any:
+        """As `quantile`, without NaN; NaN where there is nothing else."""
+        return _quantiles(self._engine, x, q, axis, _number(method), keepdims, True)
+
+    def percentile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
+                   keepdims: bool = False) -> Any:
+        """As `quantile`, with `q` from 0 to 100."""
+        return self.quantile(x, np.true_divide(q, 100), axis, method=method, keepdims=keepdims)
+
+    def nanpercentile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
+                      keepdims: bool = False) -> Any:
+        """As `nanquantile`, with `q` from 0 to 100."""
+        return self.nanquantile(x, np.true_divide(q, 100), axis, method=method, keepdims=keepdims)
+
+    def median(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """The middle element, or the mean of the two; NaN where there is one."""
+        return _median(self._engine, x, axis, keepdims, False)
+
+    def nanmedian(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """As `median`, without NaN; NaN where there is nothing else."""
+        return _median(self._engine, x, axis, keepdims, True)
+
+    def topk(self, x: Any, k: int, axis: Optional[int] = -1, *, largest: bool = True,
+             ignore_nan: bool = False) -> TopK:
+        """The `k` largest elements along an axis, from the largest down, and their indices.
+
+        `axis` None is all of `x`, in C order. Equal elements come in the order of their indices.
+        `largest=False` gives the smallest, from the smallest up. NaNs come first either way, as
+        `argmax` and `argmin` find them, or are left out.
+
+        Raises InvalidArgumentError where there are fewer than `k` elements.
+
+        Examples
+        --------
+        >>> gpu.topk([3.0, 1.0, 2.0, 10.0], 2)
+        TopK(values=array([10.,  3.]), indices=array([3, 0]))
+        """
+        question = ask(x, axis, False, in_order=True)
+        array, layout = question.array, question.layout
+        if layout is None:
+            raise ValueError("topk: there are no elements")
+        count = operator.index(k)
+        if not 1 <= count <= group_length(question):
+            raise ValueError(f"k: {k} is not from 1 to the {group_length(question)} elements")
+        values, indices, _ = self._engine.top(layout.source, count, not largest, layout.axis,
+                                              ignore_nan)
+        values = values.astype(array.dtype, copy=False)
+        indices = indices.astype(np.int64, copy=False)
+        if layout.axis < 0:
+            # Of an array of more dimensions whose others have one element, too.
+            shape = _shape_with(array.shape, axis, count)
+            return TopK(values.reshape(shape), indices.reshape(shape))
+        return TopK(*(_along(layout.kept, array.shape, axis, one) for one in (values, indices)))
+
+
+def _number(method: str) -> int:
+    if method not in _METHODS:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(_METHODS)}")
+    return _METHODS[method]
+
+
+def _shape_with(shape: tuple[int, ...], axis: Optional[int], count: int) -> tuple[int, ...]:
+    if axis is None or not shape:
+        return (count,)
+    sizes = list(shape)
+    sizes[axis] = count
+    return tuple(sizes)
+
+
+def _along(kept: tuple[int, ...], shape: tuple[int, ...], axis: Any, values: Array) -> Array:
+    """The values of groups, some of each, with these along the axis."""
+    values = values.reshape([shape[one] for one in kept] + [-1])
+    values = values.transpose([*np.argsort(kept), len(kept)])
+    return np.moveaxis(values, -1, axis)
+
+
+def _quantiles(engine: Engine, x: Any, q: Any, axis: Axis, method: int, keepdims: bool,
+               ignore_nan: bool) -> Any:
+    wanted = np.asarray(q, np.float64)
+    if not np.all((wanted >= 0) & (wanted <= 1)):
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    question = ask(x, axis, keepdims)
+    dtype = np.dtype(np.float64) if method in _INTERPOLATING else question.array.dtype
+    if question.layout is None or wanted.size == 0:
+        function: Any = np.nanquantile if ignore_nan else np.quantile
+        return function(np.empty(question.array.shape, question.array.dtype), wanted,
+                        axis=question.axes, keepdims=keepdims)
+    values = _ask(engine, question, wanted.reshape(-1), method, ignore_nan)
+    finished = [_finish(one, dtype, question) for one in values]
+    if wanted.ndim == 0:
+        return finished[0]
+    return np.stack(finished).reshape(wanted.shape + np.shape(finished[0]))
+
+
+def _median(engine: Engine, x: Any, axis: Axis, keepdims: bool, ignore_nan: bool) -> Any:
+    question = ask(x, axis, keepdims)
+    given = question.array.dtype
+    if question.layout is None:
+        function: Any = np.nanmedian if ignore_nan else np.median
+        return function(np.empty(question.array.shape, given), axis=question.axes,
+                        keepdims=keepdims)
+    (values,) = _ask(engine, question, np.array([0.5]), _MEAN, ignore_nan)
+    return _finish(values, given if is_float(given) else np.dtype(np.float64), question)
+
+
+# What a request may ask for.
+_QUANTILES_MAX = 256
+
+
+def _ask(engine: Engine, question: Question, wanted: Array, method: int, ignore_nan: bool
+         ) -> list[Array]:
+    """The values of each quantile, one for each group."""
+    layout = question.layout
+    assert layout is not None
+    values: list[Array] = []
+    for first in range(0, wanted.size, _QUANTILES_MAX):
+        part, _ = engine.quantiles(layout.source, wanted[first:first + _QUANTILES_MAX].tolist(),
+                                   method, layout.axis, ignore_nan)
+        values.extend(part)
+    if ignore_nan and is_float(question.array.dtype) and np.isnan(values[0]).any():
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)
+    return values
+
+
+def _finish(values: Array, dtype: Any, question: Question) -> Any:
+    layout = question.layout
+    assert layout is not None
+    values = values.astype(dtype, copy=False)
+    if layout.axis >= 0:
+        return layout.restore(values, question.array.shape, question.keepdims)
+    if question.keepdims:
+        return values.reshape((1,) * len(question.array.shape))
+    return values[0]

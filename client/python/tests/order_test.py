@@ -1,0 +1,139 @@
+"""Quantiles, medians and the largest elements beside NumPy's."""
+
+import unittest
+import warnings
+
+import numpy as np
+
+from package_case import DTYPES, PackageTest, forms, gf, numbers
+
+QUANTILES = [0.0, 0.25, 0.5, 0.9, 1.0]
+
+
+def top(array, k, axis, largest):
+    """By a stable sort; NaNs first."""
+    keys = array if largest is False else -array.astype(np.float64)
+    order = np.argsort(np.where(np.isnan(keys), -np.inf, keys), axis=axis, kind="stable")
+    order = np.take(order, range(k), axis=axis)
+    return np.take_along_axis(array, order, axis), order
+
+
+class OrderTest(PackageTest):
+    def both(self):
+        yield "server", self.gpu
+        yield "local", gf.local()
+
+    def test_quantiles_of_every_type(self):
+        for name, gpu in self.both():
+            for dtype in DTYPES:
+                if dtype.kind == "b":
+                    continue
+                array = numbers(dtype, (5, 7), seed=3)
+                for axis in (None, 0, 1):
+                    with self.subTest(engine=name, dtype=dtype, axis=axis):
+                        wide = array.astype(np.float64)
+                        self.assert_same(gpu.quantile(array, QUANTILES, axis),
+                                         np.quantile(wide, QUANTILES, axis))
+                        for method in ("lower", "higher", "nearest"):
+                            self.assert_same(gpu.quantile(array, QUANTILES, axis, method=method),
+                                             np.quantile(array, QUANTILES, axis, method=method))
+                        self.assert_same(gpu.quantile(array, 0.3, axis, method="midpoint"),
+                                         np.quantile(wide, 0.3, axis, method="midpoint"))
+
+    def test_medians_of_every_type(self):
+        for name, gpu in self.both():
+            for dtype in DTYPES:
+                for shape in ((4, 6), (3, 5)):
+                    array = numbers(dtype, shape, seed=4)
+                    for axis in (None, 0, -1):
+                        with self.subTest(engine=name, dtype=dtype, axis=axis):
+                            self.assert_same(gpu.median(array, axis), np.median(array, axis))
+
+    def test_every_set_of_axes_and_order(self):
+        array = numbers(np.dtype("f4"), (2, 3, 4), seed=5)
+        for form, given in forms(array):
+            for axis in (0, 1, 2, (0, 2), (0, 1), (1, 2), None):
+                for keepdims in (False, True):
+                    self.assert_same(self.gpu.median(given, axis, keepdims=keepdims),
+                                     np.median(array, axis, keepdims=keepdims), f"{form} {axis}")
+                    self.assert_same(
+                        self.gpu.percentile(given, [[10, 50], [60, 90]], axis, keepdims=keepdims),
+                        np.percentile(array.astype("f8"), [[10, 50], [60, 90]], axis,
+                                      keepdims=keepdims), f"{form} {axis}")
+
+    def test_nan(self):
+        array = np.array([[1.0, np.nan, 3.0, 2.0], [5.0, 4.0, 8.0, 7.0]])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.assert_same(self.gpu.median(array, 1), np.median(array, 1))
+            self.assert_same(self.gpu.quantile(array, 0.3), np.quantile(array, 0.3))
+        self.assert_same(self.gpu.nanmedian(array, 1), np.nanmedian(array, 1))
+        self.assert_same(self.gpu.nanquantile(array, [0.1, 0.7], 0),
+                         np.nanquantile(array, [0.1, 0.7], 0))
+        self.assert_same(self.gpu.nanpercentile(array, 40), np.nanpercentile(array, 40))
+        with self.assertWarns(RuntimeWarning):
+            self.assertTrue(np.isnan(self.gpu.nanmedian(np.full(3, np.nan))))
+
+    def test_large_integers_are_exact(self):
+        array = np.array([2**63 - 1, 2**63 - 3, -2**63], np.int64)
+        self.assert_same(self.gpu.quantile(array, 0.5, method="lower"), np.int64(2**63 - 3))
+        unsigned = np.array([2**64 - 1, 2**64 - 2], np.uint64)
+        self.assert_same(self.gpu.quantile(unsigned, 0.0, method="nearest"), np.uint64(2**64 - 2))
+
+    def test_topk(self):
+        for name, gpu in self.both():
+            for dtype in DTYPES:
+                array = numbers(dtype, (4, 5, 6), seed=6)
+                for axis in (0, 1, 2, -1):
+                    for largest in (False, True):
+                        with self.subTest(engine=name, dtype=dtype, axis=axis, largest=largest):
+                            values, indices = gpu.topk(array, 3, axis, largest=largest)
+                            expected, places = top(array, 3, axis, largest)
+                            self.assert_same(values, expected)
+                            self.assert_same(indices, places)
+                values, indices = gpu.topk(array, 7, None)
+                expected, places = top(array.reshape(-1), 7, 0, True)
+                self.assert_same(values, expected)
+                self.assert_same(indices, places)
+
+    def test_topk_of_nan(self):
+        array = np.array([1.0, np.nan, 5.0, 3.0])
+        self.assertEqual(self.gpu.topk(array, 2).indices.tolist(), [1, 2])
+        self.assertEqual(self.gpu.topk(array, 2, largest=False).indices.tolist(), [1, 0])
+        self.assertEqual(self.gpu.topk(array, 2, ignore_nan=True).indices.tolist(), [2, 3])
+        with self.assertRaises(gf.InvalidArgumentError):
+            self.gpu.topk(array, 4, ignore_nan=True)
+
+    def test_resident_arrays(self):
+        array = numbers(np.dtype("f4"), (40, 30), seed=7)
+        with self.gpu.put(array) as kept:
+            for axis in (None, 0, 1):
+                self.assert_same(self.gpu.median(kept, axis), np.median(array, axis))
+                values, indices = self.gpu.topk(kept, 2, axis)
+                expected, places = (top(array, 2, axis, True) if axis is not None else
+                                    top(array.reshape(-1), 2, 0, True))
+                self.assert_same(values, expected)
+                self.assert_same(indices, places)
+
+    def test_faults(self):
+        for q in (-0.1, 1.5, np.nan):
+            with self.assertRaises(ValueError):
+                self.gpu.quantile([1.0, 2.0], q)
+        with self.assertRaises(ValueError):
+            self.gpu.quantile([1.0], 0.5, method="cubic")
+        for k in (0, 3):
+            with self.assertRaises(ValueError):
+                self.gpu.topk([1.0, 2.0], k)
+        with self.assertRaises(ValueError):
+            self.gpu.topk([], 1)
+        with self.assertRaises(ValueError):
+            self.gpu.median([[1.0]], axis=2)
+
+    def test_more_quantiles_than_a_request_takes(self):
+        array = np.random.default_rng(8).normal(size=1000)
+        many = np.linspace(0, 1, 600)
+        self.assert_same(self.gpu.quantile(array, many), np.quantile(array, many))
+
+
+if __name__ == "__main__":
+    unittest.main()

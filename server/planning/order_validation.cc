@@ -1,0 +1,108 @@
+// Plans order statistics: PlanRequest of quantiles, and of the largest or smallest elements.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
+#include "server/planning/array_validation.h"
+#include "server/planning/axes_validation.h"
+#include "server/planning/request_validation.h"
+#include "server/planning/validation_steps.h"
+#include "server/wire/proto_conversion.h"
+
+namespace gridfold::server {
+
+namespace {
+
+using kernels::InvalidField;
+
+absl::StatusOr<InputArray> ValidateWholeArray(const v1::ArraySource& source,
+                                              const PlanningContext& context) {
+  absl::StatusOr<InputArray> array = ValidateArray(source, "array", context);
+  if (!array.ok() || !array->is_sharded()) return array;
+  return InvalidField("array.resident_array",
+                      "lies on several devices, and elements are put in order on one");
+}
+
+// Before they are copied.
+absl::Status CheckTargetCount(const v1::ComputeQuantilesRequest& request) {
+  constexpr int kMax = static_cast<int>(kernels::kQuantilesMax);
+  if (request.quantiles_size() <= kMax && request.ranks_size() <= kMax) return absl::OkStatus();
+  const bool is_quantiles = request.quantiles_size() > kMax;
+  return kernels::AboveLimit(
+      is_quantiles ? "quantiles" : "ranks",
+      absl::StrCat(is_quantiles ? request.quantiles_size() : request.ranks_size(),
+                   " are more than the ", kMax, " that a request may have"));
+}
+
+absl::Status ConvertSpec(const v1::ComputeQuantilesRequest& request, kernels::QuantileSpec& spec) {
+  if (absl::Status status = CheckTargetCount(request); !status.ok()) return status;
+  spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
+  spec.ranks.assign(request.ranks().begin(), request.ranks().end());
+  return FirstError(Assign(FromWire(request.method(), "method"), spec.method),
+                    Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy));
+}
+
+// The copy of the input, where the groups need one.
+absl::Status ConvertRearrangement(const PlannedGroups& groups, const InputArray& array,
+                                  const PlanningContext& context,
+                                  std::optional<PlannedRearrangement>& rearrangement) {
+  if (!groups.rearrangement) return absl::OkStatus();
+  return Assign(
+      PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(), array.engine(), context),
+      rearrangement);
+}
+
+}  // namespace
+
+absl::StatusOr<PlannedQuantiles> PlanRequest(const v1::ComputeQuantilesRequest& request,
+                                             const PlanningContext& context) {
+  absl::StatusOr<InputArray> array = ValidateWholeArray(request.array(), context);
+  if (!array.ok()) return array.status();
+  PlannedQuantiles planned;
+  kernels::QuantileSpec spec;
+  PlannedGroups groups;
+  absl::Status status = FirstError(
+      ConvertSpec(request, spec),
+      Assign(PlanContiguousGroups(request.grouping(), array->shaped(), context.limits), groups),
+      Assign(PlanResultShape(request.grouping(), array->shape, request.keep_dimensions()),
+             planned.result_shape));
+  if (!status.ok()) return status;
+  spec.grouping = std::move(groups.grouping);
+  absl::StatusOr<kernels::QuantilePlan> plan =
+      kernels::PlanQuantiles(groups.array, std::move(spec));
+  status = CheckPlan(plan, context.limits);
+  if (status.ok()) {
+    status = ConvertRearrangement(groups, *array, context, planned.rearrangement);
+  }
+  if (!status.ok()) return status;
+  planned.plan = *std::move(plan);
+  planned.input = *std::move(array);
+  return planned;
+}
+
+absl::StatusOr<PlannedTop> PlanRequest(const v1::SelectTopRequest& request,
+                                       const PlanningContext& context) {
+  absl::StatusOr<InputArray> array = ValidateWholeArray(request.array(), context);
+  if (!array.ok()) return array.status();
+  PlannedTop planned;
+  kernels::TopSpec spec{.count = request.count(), .smallest = request.smallest()};
+  PlannedGroups groups;
+  absl::Status status = FirstError(
+      Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
+      Assign(PlanContiguousGroups(request.grouping(), array->shaped(), context.limits), groups),
+      Assign(PlanResultShape(request.grouping(), array->shape, /*keep_dimensions=*/false),
+             planned.group_shape));
+  if (!status.ok()) return status;
+  spec.grouping = std::move(groups.grouping);
+  absl::StatusOr<kernels::TopPlan> plan = kernels::PlanTop(groups.array, std::move(spec));
+  status = CheckPlan(plan, context.limits);
+  if (status.ok()) {
+    status = ConvertRearrangement(groups, *array, context, planned.rearrangement);
+  }
+  if (!status.ok()) return status;
+  planned.plan = *std::move(plan);
+  planned.input = *std::move(array);
+  return planned;
+}
+
+}  // namespace gridfold::server
