@@ -8,6 +8,7 @@
 #include "client/command_line/arguments/choice.h"
 #include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/usage.h"
+#include "client/command_line/configuration.h"
 #include "client/command_line/input/number_parsing.h"
 
 namespace gridfold::client {
@@ -24,6 +25,7 @@ Exit codes:
 
 Examples:
   gridfold info
+  gridfold watch
   gridfold describe flights.csv
   gridfold reduce delay.npy --stat sum,mean,max
   gridfold scan delay.npy --output running_sum.npy
@@ -87,7 +89,9 @@ CommandLine::CommandLine()
   app_.require_subcommand(1);
   app_.fallthrough();
   AddSessionOptions(app_, options_);
+  AddConfiguration(app_);
   commands_.push_back(MakeInfoCommand(app_));
+  commands_.push_back(MakeWatchCommand(app_));
   commands_.push_back(MakeDescribeCommand(app_));
   commands_.push_back(MakeReduceCommand(app_));
   commands_.push_back(MakeScanCommand(app_));

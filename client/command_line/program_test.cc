@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <sstream>
 #include <streambuf>
 #include <string>
@@ -56,6 +57,7 @@ class ProgramTest : public testing::Test {
       response = merge_response_;
       return error_;
     };
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);  // Nobody's own file.
     Write("in.csv", "x,y\n1,2\n3,4\n");
     Write("offsets.txt", "0\n1\n2\n");
   }
@@ -139,6 +141,78 @@ TEST_F(ProgramTest, ReducePrintsATable) {
 TEST_F(ProgramTest, ReducePrintsJson) {
   EXPECT_EQ(Run({"reduce", "@in.csv", "--stat", "sum", "--json"}), ExitCode::kSuccess);
   EXPECT_EQ(nlohmann::json::parse(out_.str())["statistics"]["sum"][0], 42);
+}
+
+TEST_F(ProgramTest, SeveralColumnsAndFilesAreAnsweredOneByOne) {
+  Write("in2.csv", "x,y\n5,6\n");
+  EXPECT_EQ(Run({"reduce", "@in*.csv", "--column", "x", "--column", "y", "--stat", "sum",
+                 "--output", "csv"}),
+            ExitCode::kSuccess);
+  const std::string first = Path("in.csv");
+  const std::string second = Path("in2.csv");
+  EXPECT_EQ(out_.str(), absl::StrCat("source,column,sum\n", first, ",x,42\n", first, ",y,42\n",
+                                     second, ",x,42\n", second, ",y,42\n"));
+  EXPECT_EQ(Run({"reduce", "@in.csv", "@in2.csv", "--stat", "sum", "--output", "markdown"}),
+            ExitCode::kSuccess);
+  EXPECT_EQ(out_.str(), absl::StrCat("| source | column | sum |\n| --- | --- | --- |\n| ", first,
+                                     " |  | 42 |\n| ", second, " |  | 42 |\n"));
+  // One object a line.
+  EXPECT_EQ(Run({"reduce", "@in.csv", "@in2.csv", "--json"}), ExitCode::kSuccess);
+  const std::string lines = out_.str();
+  EXPECT_EQ(nlohmann::json::parse(lines.substr(lines.find('\n')))["input"]["source"], second);
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--column", "y", "--stat", "sum"}), ExitCode::kSuccess);
+  EXPECT_THAT(out_.str(), HasSubstr("in.csv, column y: 2 int64 elements"));
+
+  for (const std::vector<std::string>& rest :
+       std::vector<std::vector<std::string>>{{"reduce", "--output", "npy"},
+                                             {"reduce", "--accumulator", "x.acc"},
+                                             {"histogram", "--bins", "2", "--plot", "x.svg"}}) {
+    std::vector<std::string> arguments = rest;
+    arguments.insert(arguments.begin() + 1, {"@in.csv", "@in2.csv"});
+    EXPECT_EQ(Run(arguments), ExitCode::kUsage) << rest[1];
+    EXPECT_THAT(error_out_.str(), HasSubstr("there are 2"));
+  }
+  EXPECT_EQ(Run({"reduce", "@none*.csv"}), ExitCode::kUsage);
+  EXPECT_THAT(error_out_.str(), HasSubstr("nothing matches"));
+  EXPECT_EQ(Run({"reduce", "-", "-"}), ExitCode::kUsage);
+}
+
+TEST_F(ProgramTest, AnswersAreWrittenInTheFormOfTheFile) {
+  for (const char* name : {"out.json", "out.csv", "out.md", "out.npy"}) Write(name, "");
+  for (const char* name : {"@out.json", "@out.csv", "@out.md", "@out.npy"}) {
+    EXPECT_EQ(Run({"reduce", "@in.csv", "--stat", "sum", "--output", name}), ExitCode::kSuccess);
+    EXPECT_EQ(out_.str(), "");
+  }
+  EXPECT_EQ(nlohmann::json::parse(*ReadFile(Path("out.json"), 9999, nullptr))["statistics"]["sum"],
+            nlohmann::json({42}));
+  EXPECT_THAT(*ReadFile(Path("out.csv"), 9999, nullptr), testing::StartsWith("source,column,sum"));
+  EXPECT_THAT(*ReadFile(Path("out.md"), 9999, nullptr), testing::StartsWith("| source |"));
+  // One int64 without dimensions, behind a header.
+  const std::string npy = *ReadFile(Path("out.npy"), 9999, nullptr);
+  EXPECT_THAT(npy, HasSubstr("'shape': ()"));
+  EXPECT_EQ(npy.substr(npy.size() - 8), std::string("\x2a\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--stat", "sum,max", "--output", "npy"}), ExitCode::kUsage);
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--output", "out.xls"}), ExitCode::kUsage);
+  EXPECT_THAT(error_out_.str(), HasSubstr("'out.xls' is neither json, csv, markdown nor npy"));
+  EXPECT_EQ(Run({"scan", "@in.csv", "--output", "csv"}), ExitCode::kSuccess);
+  EXPECT_EQ(out_.str(), absl::StrCat("source,column,index_0,value\n", Path("in.csv"), ",,0,1\n",
+                                     Path("in.csv"), ",,1,3\n"));
+}
+
+TEST_F(ProgramTest, AnswersAreDrawn) {
+  Write("sum.svg", "");
+  Write("sum.html", "");
+  EXPECT_EQ(Run({"scan", "@in.csv", "--plot", "@sum.svg"}), ExitCode::kSuccess);
+  const std::string drawing = *ReadFile(Path("sum.svg"), 99999, nullptr);
+  EXPECT_THAT(drawing, testing::StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  // The fake server's results are its input: 1 at index 0, 3 at index 1.
+  EXPECT_THAT(drawing, HasSubstr("<title>1: 3</title>"));
+  EXPECT_THAT(out_.str(), HasSubstr("index"));
+  EXPECT_EQ(Run({"scan", "@in.csv", "--plot", "@sum.html", "--json"}), ExitCode::kSuccess);
+  EXPECT_THAT(*ReadFile(Path("sum.html"), 99999, nullptr), HasSubstr("in.csv</h1>\n<svg "));
+  EXPECT_EQ(Run({"scan", "@in.csv", "--plot", "sum.png"}), ExitCode::kUsage);
+  EXPECT_THAT(error_out_.str(), HasSubstr("rsvg-convert"));
+  EXPECT_EQ(Run({"histogram", "@in.csv", "--bins", "2", "--plot", "sum"}), ExitCode::kUsage);
 }
 
 TEST_F(ProgramTest, AccumulatorsAreWrittenAndMerged) {
@@ -444,6 +518,37 @@ TEST_F(ProgramTest, NoServerIsUnreachable) {
   EXPECT_EQ(Run({"info", "--server", "127.0.0.1:1"}), ExitCode::kUnreachable);
   EXPECT_THAT(error_out_.str(), HasSubstr("cannot connect to 127.0.0.1:1"));
   EXPECT_THAT(error_out_.str(), HasSubstr("gridfold_server"));
+}
+
+TEST_F(ProgramTest, WatchTellsWhatHappensBetweenTwoLooks) {
+  int looks = 0;
+  server_.on_statistics = [&](grpc::ServerContext&, const v1::GetStatisticsRequest&,
+                              v1::GetStatisticsResponse& response) {
+    ++looks;
+    response.set_jobs_succeeded(looks * 1000);
+    response.set_jobs_refused(7);
+    response.mutable_uptime()->set_seconds(looks);
+    response.set_lanes_busy(3);
+    response.set_lane_count(4);
+    return grpc::Status::OK;
+  };
+  server_.on_info = [](grpc::ServerContext&, const v1::GetServerInfoRequest&,
+                       v1::GetServerInfoResponse& response) {
+    response.set_version("1.2.3");
+    response.set_engine("cpu");
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Run({"watch", "--once", "--interval", "0.1"}), ExitCode::kSuccess);
+  EXPECT_EQ(looks, 2);
+  EXPECT_THAT(out_.str(), HasSubstr("gridfold 1.2.3 | cpu | SERVING\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("jobs      2,000 answered, 0 failed, 7 refused"));
+  // 1,000 jobs in a tenth of a second, and what two calls take.
+  EXPECT_THAT(out_.str(), testing::ContainsRegex("answered  [1-9][0-9]{2,3}/s [|] "));
+  EXPECT_THAT(out_.str(), HasSubstr("refused   0.0/s | failed 0.0/s"));
+  EXPECT_THAT(out_.str(), HasSubstr("[##################      ] 3 of 4 busy"));
+  EXPECT_EQ(Run({"watch", "--interval", "0.1", "--json"}), ExitCode::kSuccess);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["statistics"]["jobs_succeeded"], 4000);
+  EXPECT_EQ(Run({"watch", "--interval", "0"}), ExitCode::kUsage);
 }
 
 TEST_F(ProgramTest, HealthIsAnExitCode) {

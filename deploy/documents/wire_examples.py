@@ -35,6 +35,10 @@ quantiles: 0.5''']),
 values { inline_array { element_type: ELEMENT_TYPE_INT8 data: "\001\002\005" } }
 statistics: STATISTIC_MEAN statistics: STATISTIC_ARGMAX
 found { }''']),
+    ('ComputeService/ReduceByKey', [r'''keys { inline_array { element_type: ELEMENT_TYPE_INT8 data: "\001\002\001" } }
+values { inline_array { element_type: ELEMENT_TYPE_INT8 data: "\012\024\036" } }
+statistics: STATISTIC_SUM
+found { key_count_max: 100 }''']),
     ('ComputeService/MergeAccumulators', ['accumulators: {accumulator} accumulators: {accumulator}']),
     ('ComputeService/ReduceStream', [
         '''request {

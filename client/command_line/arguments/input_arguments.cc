@@ -1,11 +1,16 @@
 #include "client/command_line/arguments/input_arguments.h"
 
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/choice.h"
@@ -26,14 +31,11 @@ Choices<Heading> Headings() {
   return {{"auto", Heading::kAuto}, {"yes", Heading::kYes}, {"no", Heading::kNo}};
 }
 
+constexpr char kCsvGroup[] = "CSV input";
+
 void AddCsvArguments(CLI::App& command, CsvOptions& csv, std::string& delimiter,
                      std::string& comment) {
-  const char* const group = "CSV input";
-  command
-      .add_option("--column", csv.column,
-                  "A number from 1, or a name from the first row, which is then a heading")
-      ->type_name("COLUMN")
-      ->group(group);
+  const char* const group = kCsvGroup;
   AddChoice(command, "--header", csv.heading, Headings(),
             "Whether the first row is a heading; auto (the default) is an error where the fields "
             "do not tell")
@@ -64,16 +66,25 @@ absl::StatusOr<char> ParseCharacter(absl::string_view flag, const std::string& t
       flag, ": '", text, "' is not one character, or is one that has a meaning in CSV"));
 }
 
+// The files that a name stands for: itself, or those that match it.
+absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
+  if (path.find_first_of("*?[") == std::string::npos || access(path.c_str(), F_OK) == 0) {
+    return std::vector<std::string>{path};
+  }
+  glob_t found = {};
+  const absl::Cleanup free_found = [&found] { globfree(&found); };
+  if (glob(path.c_str(), GLOB_ERR, nullptr, &found) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("FILE: nothing matches '", path, "'"));
+  }
+  return std::vector<std::string>(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+}
+
 }  // namespace
 
-InputArguments::InputArguments(CLI::App& command, InputPlaces places) : command_(command) {
+InputArguments::InputArguments(CLI::App& command, InputPlaces places, InputCount count)
+    : command_(command) {
   const char* const group = "Input";
-  CLI::Option* const file =
-      command
-          .add_option("FILE", options_.path,
-                      "The array: a .npy, .npz, CSV or raw file, also one compressed by gzip or "
-                      "zstd; - is standard input")
-          ->group(group);
+  CLI::Option* const file = &AddFile(group, count);
   if (places == InputPlaces::kFile) {
     file->required();
   } else {
@@ -102,7 +113,69 @@ InputArguments::InputArguments(CLI::App& command, InputPlaces places) : command_
   command.add_option("--shape", shape_, "Take the input as an array of these extents, up to eight")
       ->type_name("ROWS,COLUMNS,...")
       ->group(group);
+  AddColumn(kCsvGroup, count);
   AddCsvArguments(command, options_.csv, delimiter_, comment_);
+}
+
+CLI::Option& InputArguments::AddFile(const char* group, InputCount count) {
+  const std::string what =
+      "a .npy, .npz, CSV or raw file, also one compressed by gzip or zstd; - is standard input";
+  CLI::Option* const option = count == InputCount::kOne
+                                  ? command_.add_option("FILE", options_.path, "The array: " + what)
+                                  : command_
+                                        .add_option("FILE", paths_,
+                                                    "The array: " + what +
+                                                        ". Several are answered one by one, and so "
+                                                        "are those that match 'part-*.npy'")
+                                        ->type_name("");
+  return *option->group(group);
+}
+
+CLI::Option& InputArguments::AddColumn(const char* group, InputCount count) {
+  const std::string what = "A number from 1, or a name from the first row, which is then a heading";
+  CLI::Option* const option =
+      count == InputCount::kOne
+          ? command_.add_option("--column", options_.csv.column, what)
+          : command_.add_option("--column", columns_, what + "; may be repeated")
+                ->allow_extra_args(false);
+  return *option->type_name("COLUMN")->group(group);
+}
+
+absl::StatusOr<std::vector<InputOptions>> InputArguments::ToFiles() const {
+  const absl::StatusOr<InputOptions> options = ToOptions();
+  if (!options.ok()) return options.status();
+  if (options->resident) return std::vector<InputOptions>{*options};
+  std::vector<InputOptions> files;
+  for (const std::string& path : paths_) {
+    const absl::StatusOr<std::vector<std::string>> names = FilesOf(path);
+    if (!names.ok()) return names.status();
+    for (const std::string& name : *names) {
+      files.push_back(*options);
+      files.back().path = name;
+    }
+  }
+  const auto is_standard_input = [](const InputOptions& file) { return file.path == "-"; };
+  if (std::count_if(files.begin(), files.end(), is_standard_input) > 1) {
+    return absl::InvalidArgumentError("-: standard input can be read once");
+  }
+  return files;
+}
+
+absl::StatusOr<std::vector<InputOptions>> InputArguments::ToList() const {
+  absl::StatusOr<std::vector<InputOptions>> files = ToFiles();
+  if (!files.ok() || columns_.empty()) return files;
+  std::vector<InputOptions> list;
+  for (const InputOptions& file : *files) {
+    if (file.path == "-" && columns_.size() > 1) {
+      return absl::InvalidArgumentError(
+          "--column: standard input can be read once, for one column; save it in a file");
+    }
+    for (const std::string& column : columns_) {
+      list.push_back(file);
+      list.back().csv.column = column;
+    }
+  }
+  return list;
 }
 
 absl::StatusOr<InputOptions> InputArguments::ToOptions() const {
@@ -111,7 +184,7 @@ absl::StatusOr<InputOptions> InputArguments::ToOptions() const {
     absl::StatusOr<ResidentArray> resident = ParseReference("--array", reference_);
     if (!resident.ok()) return resident.status();
     options.resident = *std::move(resident);
-  } else if (options.path.empty()) {
+  } else if (options.path.empty() && paths_.empty()) {
     return absl::InvalidArgumentError("FILE or --array is required");
   }
   if (!type_.empty()) {

@@ -2,6 +2,7 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
 #include "client/command_line/exit_code.h"
 #include "client/command_line/output/output_file.h"
 #include "client/command_line/output/standard_output.h"
@@ -18,6 +19,14 @@ void AccumulatorOutput::AddTo(CLI::App& command, const char* flag, const std::st
 }
 
 absl::Status AccumulatorOutput::Check() const { return CheckBinaryOutput(flag_, path_); }
+
+absl::Status AccumulatorOutput::CheckCount(size_t input_count) const {
+  if (!is_wanted() || input_count <= 1) return absl::OkStatus();
+  return WithExitCode(
+      absl::InvalidArgumentError(absl::StrCat(
+          flag_, ": an accumulator is that of one input, and there are ", input_count)),
+      ExitCode::kUsage);
+}
 
 absl::StatusOr<bool> AccumulatorOutput::Store(const std::string& accumulator) const {
   if (!is_wanted()) return true;

@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_COMMANDS_ACCUMULATOR_OUTPUT_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_COMMANDS_ACCUMULATOR_OUTPUT_H_
 
+#include <cstddef>
 #include <string>
 
 #include "CLI/App.hpp"
@@ -17,6 +18,9 @@ class AccumulatorOutput {
 
   // Before anything is asked for: whether the place for it makes sense.
   absl::Status Check() const;
+
+  // The same for a command with several inputs: there is one accumulator only.
+  absl::Status CheckCount(size_t input_count) const;
 
   bool is_wanted() const { return !path_.empty(); }
 

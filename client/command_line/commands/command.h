@@ -23,6 +23,7 @@ class Command {
 };
 
 std::unique_ptr<Command> MakeInfoCommand(CLI::App& program);
+std::unique_ptr<Command> MakeWatchCommand(CLI::App& program);
 std::unique_ptr<Command> MakeDescribeCommand(CLI::App& program);
 std::unique_ptr<Command> MakeReduceCommand(CLI::App& program);
 std::unique_ptr<Command> MakeScanCommand(CLI::App& program);

@@ -7,12 +7,14 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
 #include "client/command_line/input/array_list.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/report/description_report.h"
 #include "client/command_line/report/json_report.h"
+#include "client/command_line/report/table_report.h"
 
 namespace gridfold::client {
 namespace {
@@ -23,6 +25,7 @@ Examples:
   gridfold describe flights.csv --column delay --column distance --missing NA
   gridfold describe delay.npy
   gridfold describe results.npz --json               every array of the archive
+  gridfold describe january.csv february.csv --output csv
 )";
 
 constexpr uint64_t kBinCount = 1024;
@@ -31,26 +34,28 @@ class DescribeCommand : public Command {
  public:
   explicit DescribeCommand(CLI::App& program)
       : command_(*program.add_subcommand("describe", "Tell what is in a file, column by column")),
-        input_(command_, InputPlaces::kFile) {
+        input_(command_, InputPlaces::kFile, InputCount::kSeveral) {
     command_.footer(kFooter);
-    // In place of the one column that other commands take.
-    command_.remove_option(command_.get_option("--column"));
-    command_
-        .add_option("--column", columns_,
-                    "Only this column, by name or by number from 1; may be repeated")
-        ->type_name("COLUMN")
-        ->allow_extra_args(false)
-        ->group("CSV input");
+    output_.AddTo(command_, "Output", /*has_arrays=*/false);
   }
 
   bool IsChosen() const override { return command_.parsed(); }
 
   absl::Status Run(const Session& session) override {
-    const absl::StatusOr<InputOptions> options = input_.ToOptions();
-    if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
-    const absl::StatusOr<std::vector<ListedArray>> listed = ListArrays(*options, columns_);
+    const absl::StatusOr<std::vector<InputOptions>> files = input_.ToFiles();
+    if (!files.ok()) return WithExitCode(files.status(), ExitCode::kUsage);
+    absl::Status status = output_.Check(files->size());
+    for (const InputOptions& file : *files) {
+      if (status.ok()) status = DescribeFile(session, file);
+    }
+    return status.ok() ? output_.Finish(session) : status;
+  }
+
+ private:
+  absl::Status DescribeFile(const Session& session, const InputOptions& file) {
+    const absl::StatusOr<std::vector<ListedArray>> listed = ListArrays(file, input_.columns());
     if (!listed.ok()) {
-      return WithExitCode(NamingFile(options->path, listed.status()), ExitCode::kInputOutput);
+      return WithExitCode(NamingFile(file.path, listed.status()), ExitCode::kInputOutput);
     }
     std::vector<ArrayDescriptionReport> reports;
     for (const ListedArray& array : *listed) {
@@ -58,15 +63,15 @@ class DescribeCommand : public Command {
       if (!report.ok()) return report.status();
       reports.push_back(*std::move(report));
     }
-    if (session.options().json) {
-      session.out() << ToJson(options->path, reports);
-    } else {
-      PrintDescriptions(options->path, reports, session.style(), session.out());
-    }
-    return absl::OkStatus();
+    return output_.Add(session, {.text =
+                                     [&](std::ostream& out) {
+                                       PrintDescriptions(file.path, reports, session.style(), out);
+                                     },
+                                 .json = [&] { return ToJson(file.path, reports); },
+                                 .table = [&] { return ToTable(file.path, reports); },
+                                 .array = nullptr});
   }
 
- private:
   static absl::StatusOr<ArrayDescriptionReport> DescribeArray(const Session& session,
                                                               const ListedArray& listed) {
     ArrayDescriptionReport report = {.name = listed.name};
@@ -122,7 +127,7 @@ class DescribeCommand : public Command {
 
   CLI::App& command_;
   InputArguments input_;
-  std::vector<std::string> columns_;
+  AnswerOutput output_;
 };
 
 }  // namespace

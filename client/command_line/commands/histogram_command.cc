@@ -13,21 +13,25 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
-#include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/bin_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/mask_argument.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/second_array.h"
 #include "client/command_line/arguments/strategy_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/accumulator_output.h"
+#include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
 #include "client/command_line/commands/outgoing_array.h"
+#include "client/command_line/commands/plot_output.h"
 #include "client/command_line/input/element_conversion.h"
+#include "client/command_line/report/answer_plot.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/json_report.h"
+#include "client/command_line/report/table_report.h"
 
 namespace gridfold::client {
 namespace {
@@ -41,6 +45,8 @@ Examples:
   gridfold histogram hour.npy --y delay.npy --layout even:24:0:24 --layout even:20:-60:140
   gridfold histogram flights.csv --column delay --weights-column distance
   gridfold histogram --array latency --weights-array bytes --bins 50
+  gridfold histogram delay.npy --bins 50 --range -60,140 --plot delay.svg
+  gridfold histogram flights.csv --column delay --column distance --bins 20 --output csv
   gridfold histogram latency.npy --bins 1000 --quantiles 0.5,0.9,0.99
   producer | gridfold histogram - --type float32 --bins 50 --range 0,1 --stream
 )";
@@ -59,30 +65,16 @@ uint64_t EdgeBytes(const HistogramOptions& options) {
 // Stands for an array that was given, where its elements do not matter any more.
 const ArrayView kGivenArray(ElementType::kInt8, nullptr, 0);
 
-// A second array: its own file, another column of the first one's, or an array on the server.
-struct SecondArray {
-  const char* reference_flag;
-  std::string path = "";
-  std::string column = "";
-  std::optional<std::string> member = std::nullopt;
-  std::string type = "";
-  std::string reference = "";
-
-  bool IsGiven() const {
-    return !path.empty() || !column.empty() || member.has_value() || !reference.empty();
-  }
-};
-
 class HistogramCommand : public Command {
  public:
   explicit HistogramCommand(CLI::App& program)
       : command_(*program.add_subcommand("histogram", "Count an array's elements by bins")),
-        input_(command_, InputPlaces::kFileOrServer),
+        input_(command_, InputPlaces::kFileOrServer, InputCount::kSeveral),
         stream_(command_),
         mask_(command_, "Histogram") {
     command_.footer(kFooter);
     AddBinArguments(command_, bins_);
-    AddSecondArrays("Second arrays");
+    AddSecondArrays(command_, "Second arrays", y_, weights_);
     const char* const group = "Histogram";
     command_.add_flag("--clamp", clamp_, "Count what is out of range in the nearest bin as well")
         ->group(group);
@@ -100,6 +92,8 @@ class HistogramCommand : public Command {
         "merge",
         group);
     AddStrategyOption(command_, strategy_);
+    output_.AddTo(command_, "Output", /*has_arrays=*/true);
+    plot_.AddTo(command_, "Output");
     AddNumberOption<uint64_t>(
         command_, "--rows", rows_max_,
         "Draw at most so many rows, by adding up neighbouring bins; 0 draws all")
@@ -115,27 +109,44 @@ class HistogramCommand : public Command {
     if (!mask.ok()) return mask.status();
     options->where = *std::move(mask);
     if (absl::Status status = accumulator_.Check(); !status.ok()) return status;
-    const absl::StatusOr<InputOptions> input = input_.ToOptions();
-    if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    if (absl::Status status = CheckStandardInput(*input); !status.ok()) {
-      return WithExitCode(status, ExitCode::kUsage);
+    const absl::StatusOr<std::vector<InputOptions>> inputs = input_.ToList();
+    if (!inputs.ok()) return WithExitCode(inputs.status(), ExitCode::kUsage);
+    if (absl::Status status = accumulator_.CheckCount(inputs->size()); !status.ok()) return status;
+    if (absl::Status status = plot_.Check(inputs->size()); !status.ok()) return status;
+    absl::Status status = output_.Check(inputs->size());
+    for (const InputOptions& input : *inputs) {
+      if (status.ok()) status = CheckStandardInput(input);
     }
-    const HistogramAnswer answer =
-        stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
-    if (!answer.ok()) return answer.status();
-    const absl::StatusOr<bool> prints = accumulator_.Store(answer->result.accumulator);
-    if (!prints.ok()) return prints.status();
-    if (!*prints) return absl::OkStatus();
-    if (session.options().json) {
-      session.out() << ToJson(*answer, *options);
-    } else {
-      PrintHistogram(*answer, *options, rows_max_, session.style(), session.out());
+    for (const InputOptions& input : *inputs) {
+      if (status.ok()) status = AnswerOne(session, input, *options);
     }
-    return absl::OkStatus();
+    return status.ok() ? output_.Finish(session) : status;
   }
 
  private:
   using HistogramAnswer = absl::StatusOr<Answer<HistogramResult>>;
+
+  absl::Status AnswerOne(const Session& session, const InputOptions& input,
+                         HistogramOptions options) {
+    const HistogramAnswer answer =
+        stream_.is_given() ? AskStream(session, input, options) : Ask(session, input, options);
+    if (!answer.ok()) return answer.status();
+    const absl::StatusOr<bool> prints = accumulator_.Store(answer->result.accumulator);
+    if (!prints.ok()) return prints.status();
+    if (plot_.is_wanted()) {
+      absl::Status status = plot_.Write(answer->input, PlotHistogram(answer->result, options));
+      if (!status.ok()) return status;
+    }
+    if (!*prints) return absl::OkStatus();
+    return output_.Add(session, {.text =
+                                     [&](std::ostream& out) {
+                                       PrintHistogram(*answer, options, rows_max_, session.style(),
+                                                      out);
+                                     },
+                                 .json = [&] { return ToJson(*answer, options); },
+                                 .table = [&] { return ToTable(*answer, options); },
+                                 .array = [&] { return ToArray(answer->result, options); }});
+  }
 
   // Standard input can be read once, and a second array of FILE reads it again.
   absl::Status CheckStandardInput(const InputOptions& input) const {
@@ -145,9 +156,10 @@ class HistogramCommand : public Command {
     };
     const int reader_count = int{input.path == "-"} + int{reads_it(y_)} + int{reads_it(weights_)};
     if (reader_count <= 1) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "-: standard input can be read once, and more than one array is to come from it; save it "
-        "in a file");
+    return WithExitCode(
+        absl::InvalidArgumentError("-: standard input can be read once, and more than one array is "
+                                   "to come from it; save it in a file"),
+        ExitCode::kUsage);
   }
 
   // Sets the second arrays of `options`, by which the answer is printed; they are empty afterwards.
@@ -351,49 +363,11 @@ class HistogramCommand : public Command {
           absl::InvalidArgumentError("--stream: second arrays must be in files, not on the server"),
           ExitCode::kUsage);
     }
-    const absl::StatusOr<InputOptions> options = SecondOptions(first, second);
+    const absl::StatusOr<InputOptions> options = ToSecondOptions(first, second);
     if (!options.ok()) return options.status();
     absl::StatusOr<InputPassage> array = OpenPart(*options);
     if (!array.ok()) return array.status();
     return std::optional<InputPassage>(*std::move(array));
-  }
-
-  void AddSecondArrays(const char* group) {
-    command_
-        .add_option("--y", y_.path,
-                    "Second coordinate, of any type: makes the histogram two-dimensional")
-        ->type_name("FILE")
-        ->group(group);
-    command_.add_option("--y-column", y_.column, "Its column; of FILE where --y is not given")
-        ->type_name("COLUMN")
-        ->group(group);
-    command_.add_option("--y-member", y_.member, "Its array in an archive (.npz), likewise")
-        ->type_name("NAME")
-        ->group(group);
-    command_.add_option(y_.reference_flag, y_.reference, "In place of --y: an array on the server")
-        ->type_name("NAME[FIRST:COUNT]")
-        ->group(group);
-    command_.add_option("--weights", weights_.path, "Sum these in each bin instead of counting")
-        ->type_name("FILE")
-        ->group(group);
-    command_
-        .add_option("--weights-column", weights_.column,
-                    "Their column; of FILE where --weights is not given")
-        ->type_name("COLUMN")
-        ->group(group);
-    command_
-        .add_option("--weights-member", weights_.member,
-                    "Their array in an archive (.npz), likewise")
-        ->type_name("NAME")
-        ->group(group);
-    command_
-        .add_option(weights_.reference_flag, weights_.reference,
-                    "In place of --weights: an array on the server")
-        ->type_name("NAME[FIRST:COUNT]")
-        ->group(group);
-    command_.add_option("--weights-type", weights_.type, "Their type, where it is not --type's")
-        ->type_name("TYPE")
-        ->group(group);
   }
 
   absl::StatusOr<HistogramOptions> ToOptions() const {
@@ -415,34 +389,11 @@ class HistogramCommand : public Command {
     return options;
   }
 
-  // A second array is like the first, but for what `second` says.
-  static absl::StatusOr<InputOptions> SecondOptions(const InputOptions& first,
-                                                    const SecondArray& second) {
-    InputOptions options = first;
-    options.resident.reset();
-    if (!second.reference.empty()) {
-      absl::StatusOr<ResidentArray> resident =
-          ParseReference(second.reference_flag, second.reference);
-      if (!resident.ok()) return WithExitCode(resident.status(), ExitCode::kUsage);
-      options.resident = *std::move(resident);
-    }
-    if (!second.path.empty()) options.path = second.path;
-    if (!second.column.empty()) options.csv.column = second.column;
-    if (second.member) options.member = second.member;
-    options.is_second = second.column.empty() && !second.member;
-    if (!second.type.empty()) {
-      const absl::StatusOr<ElementType> type = ParseTypeArgument("--weights-type", second.type);
-      if (!type.ok()) return WithExitCode(type.status(), ExitCode::kUsage);
-      options.element_type = *type;
-    }
-    return options;
-  }
-
   absl::StatusOr<std::optional<InputPassage>> OpenSecond(const Session& session,
                                                          const InputOptions& first,
                                                          const SecondArray& second) const {
     if (!second.IsGiven()) return std::nullopt;
-    absl::StatusOr<InputOptions> options = SecondOptions(first, second);
+    absl::StatusOr<InputOptions> options = ToSecondOptions(first, second);
     if (!options.ok()) return options.status();
     absl::StatusOr<InputPassage> array = FindInput(session, *options, stream_.chunk_bytes());
     if (!array.ok()) return array.status();
@@ -462,6 +413,8 @@ class HistogramCommand : public Command {
   std::string quantiles_;
   AccumulatorOutput accumulator_;
   std::string strategy_;
+  AnswerOutput output_;
+  PlotOutput plot_;
   uint64_t rows_max_ = 40;
 };
 

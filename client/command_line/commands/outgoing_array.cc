@@ -26,6 +26,7 @@ absl::StatusOr<OutgoingArray> OutgoingArray::Open(const InputOptions& options, s
 
 InputDescription OutgoingArray::Describe() const {
   return {.source = options_.path,
+          .column = options_.csv.column.value_or(""),
           .element_type = stream_->file_element_type(),
           .shape = stream_->shape(),
           .missing_count = stream_->missing_count()};
@@ -92,12 +93,15 @@ absl::StatusOr<std::span<const std::byte>> OutgoingArray::NextInto(std::span<cha
     handed_bytes_ = 0;
   }
   const std::span<char> rest = buffer.subspan(held_bytes);
-  if (is_whole_ || rest.size() < ElementSizeBytes(stream_->element_type())) {
-    return std::as_bytes(buffer.first(held_bytes));
+  size_t read_bytes = 0;
+  if (!is_whole_ && rest.size() >= ElementSizeBytes(stream_->element_type())) {
+    const absl::StatusOr<std::span<const std::byte>> read = stream_->Next(rest);
+    if (!read.ok()) return WithExitCode(read.status(), ExitCode::kInputOutput);
+    read_bytes = read->size();
   }
-  const absl::StatusOr<std::span<const std::byte>> read = stream_->Next(rest);
-  if (!read.ok()) return WithExitCode(read.status(), ExitCode::kInputOutput);
-  return std::as_bytes(buffer.first(held_bytes + read->size()));
+  taken_bytes_ += held_bytes + read_bytes;
+  if (progress_) progress_(taken_bytes_, total_bytes_.value_or(0));
+  return std::as_bytes(buffer.first(held_bytes + read_bytes));
 }
 
 }  // namespace gridfold::client

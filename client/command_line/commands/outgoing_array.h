@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -74,10 +75,17 @@ class OutgoingArray {
     }
   }
 
-  // Runs `call` as Session::Ask does, and describes the array as it was when the call had ended.
+  // Runs `call` as Session::Ask does, shows how much of the array it has taken, and describes the
+  // array as it was when the call had ended.
   template <typename Call>
   auto Ask(const Session& session, Call call) {
-    auto answer = session.Ask(Describe(), size_bytes().value_or(0), std::nullopt, std::move(call));
+    auto answer = session.Ask(Describe(), size_bytes().value_or(0), std::nullopt,
+                              [&](Client& client, const CallOptions& call_options) {
+                                progress_ = call_options.progress;
+                                total_bytes_ = size_bytes();
+                                return call(client, call_options);
+                              });
+    progress_ = nullptr;
     if (!answer.ok()) return answer;
     answer->input = Describe();
     TellAbout(session);
@@ -97,6 +105,9 @@ class OutgoingArray {
   std::string held_;         // Read ahead.
   size_t handed_bytes_ = 0;  // Of `held_`.
   bool is_whole_ = false;
+  std::function<void(uint64_t, uint64_t)> progress_;  // Told of the bytes taken, and of all.
+  uint64_t taken_bytes_ = 0;
+  std::optional<uint64_t> total_bytes_;  // As it was known before any was taken.
 };
 
 }  // namespace gridfold::client

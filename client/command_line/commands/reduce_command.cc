@@ -21,12 +21,14 @@
 #include "client/command_line/arguments/strategy_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/accumulator_output.h"
+#include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
 #include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/number_parsing.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/reduction_report.h"
+#include "client/command_line/report/table_report.h"
 
 namespace gridfold::client {
 namespace {
@@ -39,6 +41,8 @@ Examples:
   gridfold reduce images.npy --axis 0,2,3 --stat mean,var    of each channel
   gridfold reduce flights.csv --column delay --ignore-nan
   gridfold reduce flights.csv.gz --column delay --missing NA --ignore-nan
+  gridfold reduce flights.csv --column delay --column distance --output csv
+  gridfold reduce 'part-*.npy' --stat sum,max
   gridfold reduce results.npz --member scores        one array of an archive
   gridfold reduce samples.bin --type float32 --segments 0,1000,5000
   gridfold reduce images.npy --axis 0 --stat mean --where valid.npy   of what valid.npy says counts
@@ -82,7 +86,7 @@ class ReduceCommand : public Command {
  public:
   explicit ReduceCommand(CLI::App& program)
       : command_(*program.add_subcommand("reduce", "Compute statistics of an array")),
-        input_(command_, InputPlaces::kFileOrServer),
+        input_(command_, InputPlaces::kFileOrServer, InputCount::kSeveral),
         stream_(command_),
         grouping_(command_),
         mask_(command_, "Statistics") {
@@ -151,6 +155,7 @@ class ReduceCommand : public Command {
         "Index in that whole of the first element of each group, for argmin and argmax")
         ->group(group);
     AddStrategyOption(command_, strategy_);
+    output_.AddTo(command_, "Output", /*has_arrays=*/true);
     AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
                               "Show at most so many groups; 0 shows all")
         ->default_str(absl::StrCat(rows_max_));
@@ -165,25 +170,37 @@ class ReduceCommand : public Command {
     if (!mask.ok()) return mask.status();
     options->where = *std::move(mask);
     if (absl::Status status = accumulator_.Check(); !status.ok()) return status;
-    const absl::StatusOr<InputOptions> input = input_.ToOptions();
-    if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    const ReductionAnswer answer =
-        stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
-    if (!answer.ok()) return answer.status();
-    const absl::StatusOr<bool> prints = accumulator_.Store(answer->result.accumulator);
-    if (!prints.ok()) return prints.status();
-    if (!*prints) return absl::OkStatus();
-    if (session.options().json) {
-      session.out() << ToJson(*answer);
-    } else {
-      const bool grouped = !std::holds_alternative<WholeArray>(options->grouping);
-      PrintReduction(*answer, grouped, rows_max_, session.style(), session.out());
+    const absl::StatusOr<std::vector<InputOptions>> inputs = input_.ToList();
+    if (!inputs.ok()) return WithExitCode(inputs.status(), ExitCode::kUsage);
+    if (absl::Status status = accumulator_.CheckCount(inputs->size()); !status.ok()) return status;
+    absl::Status status = output_.Check(inputs->size());
+    for (const InputOptions& input : *inputs) {
+      if (status.ok()) status = AnswerOne(session, input, *options);
     }
-    return absl::OkStatus();
+    return status.ok() ? output_.Finish(session) : status;
   }
 
  private:
   using ReductionAnswer = absl::StatusOr<Answer<ReductionResult>>;
+
+  absl::Status AnswerOne(const Session& session, const InputOptions& input,
+                         const ReductionOptions& options) {
+    const ReductionAnswer answer =
+        stream_.is_given() ? AskStream(session, input, options) : Ask(session, input, options);
+    if (!answer.ok()) return answer.status();
+    const absl::StatusOr<bool> prints = accumulator_.Store(answer->result.accumulator);
+    if (!prints.ok()) return prints.status();
+    if (!*prints) return absl::OkStatus();
+    const bool grouped = !std::holds_alternative<WholeArray>(options.grouping);
+    return output_.Add(session, {.text =
+                                     [&](std::ostream& out) {
+                                       PrintReduction(*answer, grouped, rows_max_, session.style(),
+                                                      out);
+                                     },
+                                 .json = [&] { return ToJson(*answer); },
+                                 .table = [&] { return ToTable(*answer); },
+                                 .array = [&] { return ToArray(answer->result); }});
+  }
 
   ReductionAnswer Ask(const Session& session, const InputOptions& input,
                       const ReductionOptions& options) const {
@@ -281,6 +298,7 @@ class ReduceCommand : public Command {
   EmptyGroup empty_group_;
   std::optional<Scalar> initial_;
   AccumulatorOutput accumulator_;
+  AnswerOutput output_;
   uint64_t first_index_ = 0;
   bool keep_dimensions_ = false;
   std::string strategy_;

@@ -19,14 +19,18 @@
 #include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/strategy_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
+#include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
 #include "client/command_line/commands/outgoing_array.h"
+#include "client/command_line/commands/plot_output.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/output/array_file.h"
 #include "client/command_line/output/standard_output.h"
+#include "client/command_line/report/answer_plot.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/scan_report.h"
+#include "client/command_line/report/table_report.h"
 
 namespace gridfold::client {
 namespace {
@@ -36,6 +40,7 @@ Examples:
   gridfold scan delay.npy                           running sum, the first and last few shown
   gridfold scan delay.npy --op max --output running_max.npy
   gridfold scan matrix.npy --axis 1 --exclusive
+  gridfold scan delay.npy --plot running_sum.svg
   gridfold scan --array samples --to-array sums     from and to arrays on the server
   gridfold scan lengths.npy --exclusive --output - | gridfold reduce - --stat max
   gridfold scan huge.npy --stream --output sums.npy      of any length, in little memory
@@ -86,10 +91,10 @@ class ScanCommand : public Command {
         ->group(group);
     command_
         .add_option("--output", output_,
-                    "Write the results: .npy where the name ends so, else bare elements; - writes "
-                    ".npy to standard output, and nothing else there. The file appears when it is "
-                    "complete")
-        ->type_name("FILE")
+                    "Write the results: .npy, .csv, .md or .json where the name ends so, else bare "
+                    "elements; json, csv, markdown and npy (or -) go to standard output, and "
+                    "nothing else there. The file appears when it is complete")
+        ->type_name("FORM|FILE")
         ->group(group);
     CLI::Option* const output = command_.get_option("--output");
     CLI::Option* const to_array =
@@ -106,6 +111,10 @@ class ScanCommand : public Command {
         ->excludes(to_array)
         ->group(group);
     AddStrategyOption(command_, strategy_);
+    plot_.AddTo(command_, "Scan")
+        ->excludes("--to-array")
+        ->excludes("--in-place")
+        ->excludes("--stream");
     AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
                               "Show at most so many results; 0 shows all")
         ->default_str(absl::StrCat(rows_max_));
@@ -119,23 +128,47 @@ class ScanCommand : public Command {
     absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load(session);
     if (!mask.ok()) return mask.status();
     options->where = *std::move(mask);
-    if (absl::Status status = CheckBinaryOutput("--output", output_); !status.ok()) return status;
+    // Forms that are made of all results at once; others are written as the results come.
+    const bool is_array = output_.empty() || FormOf(output_) == AnswerForm::kText ||
+                          FormOf(output_) == AnswerForm::kNpy;
+    if (is_array) array_path_ = output_ == "npy" ? "-" : output_;
+    if (absl::Status status = CheckBinaryOutput("--output", array_path_); !status.ok()) {
+      return status;
+    }
+    if (absl::Status status = plot_.Check(1); !status.ok()) return status;
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
     const ScanAnswer answer =
         stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
     if (!answer.ok()) return answer.status();
-    if (output_ == "-") return absl::OkStatus();
-    if (session.options().json) {
-      session.out() << ToJson(*answer, output_);
-    } else {
-      PrintScan(*answer, output_, rows_max_, session.style(), session.out());
+    if (absl::Status status = Plot(*answer, *options); !status.ok()) return status;
+    if (array_path_ == "-") return absl::OkStatus();
+    if (!is_array && answer->result.resident_array) {
+      return WithExitCode(
+          absl::InvalidArgumentError("--output: the results are on the server; see array get"),
+          ExitCode::kUsage);
     }
-    return absl::OkStatus();
+    AnswerOutput output(is_array ? "" : output_);
+    absl::Status status =
+        output.Add(session, {.text =
+                                 [&](std::ostream& out) {
+                                   PrintScan(*answer, array_path_, rows_max_, session.style(), out);
+                                 },
+                             .json = [&] { return ToJson(*answer, array_path_); },
+                             .table = [&] { return ToTable(*answer); },
+                             .array = nullptr});
+    return status.ok() ? output.Finish(session) : status;
   }
 
  private:
   using ScanAnswer = absl::StatusOr<Answer<ScanResult>>;
+
+  absl::Status Plot(const Answer<ScanResult>& answer, const ScanOptions& options) const {
+    if (!plot_.is_wanted()) return absl::OkStatus();
+    const absl::StatusOr<std::string> svg = PlotScan(answer.result, options.grouping);
+    if (!svg.ok()) return WithExitCode(svg.status(), ExitCode::kUsage);
+    return plot_.Write(answer.input, *svg);
+  }
 
   ScanAnswer Ask(const Session& session, const InputOptions& input,
                  const ScanOptions& options) const {
@@ -157,7 +190,7 @@ class ScanCommand : public Command {
     if (!can_stream.ok()) return can_stream.status();
     if (*can_stream) {
       // A header begins with the number of elements.
-      absl::Status status = HasHeader(output_) ? large.LearnSize(session) : absl::OkStatus();
+      absl::Status status = HasHeader(array_path_) ? large.LearnSize(session) : absl::OkStatus();
       if (!status.ok()) return status;
       return Send(session, large, options);
     }
@@ -202,8 +235,8 @@ class ScanCommand : public Command {
 
   // Writes the results where they are wanted in a file.
   ScanAnswer Store(ScanAnswer answer) const {
-    if (!answer.ok() || output_.empty()) return answer;
-    const absl::Status status = WriteArrayFile(output_, answer->result.element_type,
+    if (!answer.ok() || array_path_.empty()) return answer;
+    const absl::Status status = WriteArrayFile(array_path_, answer->result.element_type,
                                                answer->result.shape, answer->result.data);
     if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
     return answer;
@@ -211,11 +244,12 @@ class ScanCommand : public Command {
 
   ScanAnswer AskStream(const Session& session, const InputOptions& input,
                        const ScanOptions& options) const {
-    if (output_.empty()) {
-      return WithExitCode(absl::InvalidArgumentError("--stream: --output is needed"),
-                          ExitCode::kUsage);
+    if (array_path_.empty()) {
+      return WithExitCode(
+          absl::InvalidArgumentError("--stream: --output with a file of elements is needed"),
+          ExitCode::kUsage);
     }
-    if (AreSameFile(input.path, output_)) {
+    if (AreSameFile(input.path, array_path_)) {
       return WithExitCode(absl::InvalidArgumentError(
                               "--output: is FILE, which --stream has not read when it begins "
                               "to write"),
@@ -228,7 +262,7 @@ class ScanCommand : public Command {
 
   ScanAnswer Send(const Session& session, OutgoingArray& array, const ScanOptions& options) const {
     std::optional<ArrayFileWriter> file;
-    if (!output_.empty()) file.emplace(output_);
+    if (!array_path_.empty()) file.emplace(array_path_);
     return array.Ask(
         session, [&](Client& client, const CallOptions&) -> absl::StatusOr<ScanResult> {
           const absl::StatusOr<std::unique_ptr<ScanStream>> stream =
@@ -244,8 +278,8 @@ class ScanCommand : public Command {
   }
 
   // Sends all elements while it takes the results, into `file` or, without one, into memory.
-  static absl::StatusOr<ScanResult> Exchange(OutgoingArray& array, ScanStream& stream,
-                                             ArrayFileWriter* file) {
+  absl::StatusOr<ScanResult> Exchange(OutgoingArray& array, ScanStream& stream,
+                                      ArrayFileWriter* file) const {
     const std::optional<uint64_t> size_bytes = array.size_bytes();
     absl::Status sent;
     std::thread sender([&] {
@@ -268,18 +302,16 @@ class ScanCommand : public Command {
     return result;
   }
 
-  static absl::StatusOr<ScanResult> ReceiveAll(const std::optional<std::vector<uint64_t>>& shape,
-                                               ScanStream& stream, ArrayFileWriter* file) {
+  absl::StatusOr<ScanResult> ReceiveAll(const std::optional<std::vector<uint64_t>>& shape,
+                                        ScanStream& stream, ArrayFileWriter* file) const {
     ScanResult result;
     while (true) {
       const absl::StatusOr<std::optional<ScanPiece>> piece = stream.Read();
       if (!piece.ok()) return piece.status();
       if (!piece->has_value()) break;
       result.element_type = (*piece)->element_type;
-      if (file == nullptr) {
-        result.data += (*piece)->data;
-        continue;
-      }
+      if (file == nullptr || plot_.is_wanted()) result.data += (*piece)->data;
+      if (file == nullptr) continue;
       const absl::Status status = file->Write((*piece)->element_type, shape, (*piece)->data);
       if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
     }
@@ -317,6 +349,8 @@ class ScanCommand : public Command {
   bool reverse_ = false;
   std::string output_type_;
   std::string output_;
+  std::string array_path_;  // Where the results are written as they come; empty: nowhere.
+  PlotOutput plot_;
   std::string to_array_;
   bool in_place_ = false;
   std::string strategy_;

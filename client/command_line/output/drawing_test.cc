@@ -112,10 +112,15 @@ TEST(ProgressTest, LongStepsShowHowFarTheyAreAndLeaveNothingBehind) {
     progress.Begin("reading x");
     progress.Update(500, 1000);
     absl::SleepFor(absl::Milliseconds(800));
+    progress.Update(1000, 1000);
+    absl::SleepFor(absl::Milliseconds(300));
     progress.Begin("waiting");
     absl::SleepFor(absl::Milliseconds(300));
   }
   EXPECT_THAT(shown, HasSubstr("reading x  [##########          ]  50%  500 bytes of 1.00 kB"));
+  EXPECT_THAT(shown,
+              testing::ContainsRegex("1.00 kB  [0-9.]+ k?B?(bytes)?/s  0.[0-9] s, 1 s left"));
+  EXPECT_THAT(shown, HasSubstr(", waiting for the answer"));
   EXPECT_THAT(shown, HasSubstr("waiting  0."));
   EXPECT_TRUE(absl::EndsWith(shown, "\r\x1b[K"));
 }

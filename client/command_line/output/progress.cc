@@ -1,6 +1,7 @@
 #include "client/command_line/output/progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,21 @@ constexpr absl::Duration kPatience = absl::Milliseconds(500);
 constexpr absl::Duration kInterval = absl::Milliseconds(100);
 constexpr int kBarColumns = 20;
 constexpr char kClearLine[] = "\r\x1b[K";
+
+std::string BytesPerSecond(uint64_t bytes, absl::Duration time) {
+  const double seconds = std::max(absl::ToDoubleSeconds(time), 1e-3);
+  return absl::StrCat(FormatBytes(static_cast<uint64_t>(static_cast<double>(bytes) / seconds)),
+                      "/s");
+}
+
+// What follows the time that has passed: how much is left at this rate, or what is waited for.
+std::string TimeLeft(double share, absl::Duration passed) {
+  if (share >= 1) return ", waiting for the answer";
+  if (!(share > 0)) return "";
+  const double left_s = absl::ToDoubleSeconds(passed) * (1 - share) / share;
+  return left_s < 60 ? absl::StrFormat(", %.0f s left", std::ceil(left_s))
+                     : absl::StrFormat(", %.0f min left", std::ceil(left_s / 60));
+}
 
 }  // namespace
 
@@ -58,11 +74,13 @@ void Progress::Run() {
 }
 
 std::string Progress::Line(const Step& step) const {
-  const std::string elapsed =
-      absl::StrFormat("%.1f s", absl::ToDoubleSeconds(absl::Now() - step.start));
+  const absl::Duration time = absl::Now() - step.start;
+  const std::string elapsed = absl::StrFormat("%.1f s", absl::ToDoubleSeconds(time));
   if (!step.total_bytes || *step.total_bytes == 0) {
-    const std::string done =
-        step.done_bytes > 0 ? absl::StrCat(FormatBytes(step.done_bytes), "  ") : "";
+    const std::string done = step.done_bytes > 0
+                                 ? absl::StrCat(FormatBytes(step.done_bytes), "  ",
+                                                BytesPerSecond(step.done_bytes, time), "  ")
+                                 : "";
     return absl::StrCat(step.label, "  ", done, elapsed);
   }
   const double share =
@@ -71,7 +89,8 @@ std::string Progress::Line(const Step& step) const {
       step.label, "  [",
       style_.Bar(Pad(DrawBar(share * kBarColumns, style_.unicode), kBarColumns, Alignment::kLeft)),
       absl::StrFormat("] %3.0f%%  ", share * 100), FormatBytes(step.done_bytes), " of ",
-      FormatBytes(*step.total_bytes), "  ", elapsed);
+      FormatBytes(*step.total_bytes), "  ", BytesPerSecond(step.done_bytes, time), "  ", elapsed,
+      TimeLeft(share, time));
 }
 
 }  // namespace gridfold::client

@@ -7,7 +7,8 @@ namespace gridfold::client {
 
 std::string DescribeInput(const InputDescription& input, const TextStyle& style) {
   const bool one = input.shape.empty() || (input.shape.size() == 1 && input.shape[0] == 1);
-  return absl::StrCat(style.Bold(input.source), ": ", FormatShape(input.shape, style.unicode), " ",
+  return absl::StrCat(style.Bold(input.source), input.column.empty() ? "" : ", column ",
+                      input.column, ": ", FormatShape(input.shape, style.unicode), " ",
                       ElementTypeName(input.element_type), one ? " element" : " elements");
 }
 

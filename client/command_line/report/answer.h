@@ -15,7 +15,8 @@ namespace gridfold::client {
 
 // The array that was asked about.
 struct InputDescription {
-  std::string source;
+  std::string source = "";
+  std::string column = "";  // Of a file of several, where one was named.
   ElementType element_type = ElementType::kFloat64;
   std::vector<uint64_t> shape;
   uint64_t missing_count = 0;  // Elements that are NaN because the file has no value for them.
@@ -29,7 +30,7 @@ struct Answer {
   absl::Duration round_trip_time;  // From the call to its return, with the network's part.
 };
 
-// "delay.npy: 200,000 int16 elements".
+// "delay.npy: 200,000 int16 elements", "flights.csv, column delay: 200,000 int64 elements".
 std::string DescribeInput(const InputDescription& input, const TextStyle& style);
 
 // "cuda, reduce/contiguous · kernel 9 µs, 44 GB/s · server 140 µs · round trip 4.1 ms".

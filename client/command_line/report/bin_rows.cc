@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "client/command_line/output/number_format.h"
@@ -32,11 +33,6 @@ std::string IntegerLabel(absl::int128 first_value, uint64_t begin, uint64_t end)
                        : FormatInteger(static_cast<uint64_t>(integer));
   };
   return end - begin == 1 ? value(begin) : absl::StrCat(value(begin), " to ", value(end - 1));
-}
-
-// How many bins share a place where there are at most `places_max`.
-uint64_t StepFor(uint64_t bin_count, uint64_t places_max) {
-  return places_max == 0 ? 1 : std::max<uint64_t>(1, (bin_count + places_max - 1) / places_max);
 }
 
 // The lower edge of each place of `step` bins, and the upper edge of the last one; of integer bins
@@ -72,11 +68,24 @@ std::vector<double> RowEdges(const ResolvedBins& bins, const std::map<uint64_t, 
 
 }  // namespace
 
+absl::int128 FirstValue(const HistogramOptions& options, size_t index) {
+  if (options.bins.empty()) return 0;
+  const BinSpecification& bins = options.bins[index < options.bins.size() ? index : 0];
+  const IntegerBins* const integer = std::get_if<IntegerBins>(&bins);
+  if (integer == nullptr) return 0;
+  if (integer->first_unsigned_value != 0) return integer->first_unsigned_value;
+  return integer->first_value;
+}
+
+uint64_t BinsPerPlace(uint64_t bin_count, uint64_t places_max) {
+  return places_max == 0 ? 1 : std::max<uint64_t>(1, (bin_count + places_max - 1) / places_max);
+}
+
 BinRows MakeBinRows(const HistogramCounts& counts, const ResolvedBins& bins,
                     absl::int128 first_value, uint64_t rows_max) {
   BinRows result;
   const size_t listed = ListedCount(counts);
-  if (listed > rows_max) result.bins_per_row = StepFor(bins.bin_count, rows_max);
+  if (listed > rows_max) result.bins_per_row = BinsPerPlace(bins.bin_count, rows_max);
   const uint64_t step = result.bins_per_row;
   std::map<uint64_t, double> sums;
   for (size_t i = 0; i < listed; ++i) sums[BinAt(counts, i) / step] += ValueAt(counts, i);
@@ -91,7 +100,7 @@ BinRows MakeBinRows(const HistogramCounts& counts, const ResolvedBins& bins,
     result.rows.push_back({bins.edges.empty()
                                ? IntegerLabel(first_value, begin, end)
                                : absl::StrCat("[", edges[edge], ", ", edges[edge + 1], closing),
-                           sum});
+                           sum, begin, end});
   }
   return result;
 }
@@ -100,8 +109,8 @@ HeatMap MakeBinMap(const HistogramCounts& counts, const std::vector<ResolvedBins
                    const std::vector<absl::int128>& first_values, uint64_t columns_max,
                    uint64_t rows_max) {
   const uint64_t y_bin_count = bins[1].bin_count;
-  const uint64_t x_step = StepFor(bins[0].bin_count, columns_max);
-  const uint64_t y_step = StepFor(y_bin_count, rows_max);
+  const uint64_t x_step = BinsPerPlace(bins[0].bin_count, columns_max);
+  const uint64_t y_step = BinsPerPlace(y_bin_count, rows_max);
   HeatMap map;
   map.x_count = (bins[0].bin_count + x_step - 1) / x_step;
   map.y_count = (y_bin_count + y_step - 1) / y_step;

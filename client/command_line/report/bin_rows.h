@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_BIN_ROWS_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_BIN_ROWS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,11 +17,19 @@ struct BinRows {
   struct Row {
     std::string label;  // "[0, 10)", "7" or "7 to 9".
     double sum = 0;     // Counts or weights of the row's bins.
+    uint64_t first_bin = 0;
+    uint64_t end_bin = 0;  // One after the last.
   };
 
   std::vector<Row> rows;
   uint64_t bins_per_row = 1;
 };
+
+// The integer of bin 0 in the layout of channel or axis `index`, where it has integer bins.
+absl::int128 FirstValue(const HistogramOptions& options, size_t index);
+
+// How many bins share a place where there are at most `places_max` (0: any number).
+uint64_t BinsPerPlace(uint64_t bin_count, uint64_t places_max);
 
 // At most `rows_max` rows (0: any number) of equally many neighbouring bins each. Of a sparse
 // histogram only the rows with a listed bin. `first_value` is the integer of bin 0 where the bins

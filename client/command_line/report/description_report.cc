@@ -42,9 +42,7 @@ std::vector<std::string> RowOf(const ArrayDescriptionReport& array, const TextSt
   const std::string name = array.name.empty() && array.input ? array.input->source : array.name;
   std::vector<std::string> row = {
       name, array.input ? std::string(ElementTypeName(array.input->element_type)) : "text"};
-  for (const Statistic statistic :
-       {Statistic::kCount, Statistic::kNanCount, Statistic::kMin, Statistic::kMax, Statistic::kMean,
-        Statistic::kStandardDeviation}) {
+  for (const Statistic statistic : kDescribedStatistics) {
     row.push_back(array.statistics ? FormatDescribed(*array.statistics, statistic) : "");
   }
   for (size_t i = 0; i < std::size(kDescribedQuantiles); ++i) {

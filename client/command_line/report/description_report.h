@@ -17,6 +17,11 @@ namespace gridfold::client {
 // The quantiles that the histogram of a description has, in this order.
 inline constexpr double kDescribedQuantiles[] = {0.25, 0.5, 0.75};
 
+// The statistics that a description tells, in this order.
+inline constexpr Statistic kDescribedStatistics[] = {
+    Statistic::kCount, Statistic::kNanCount, Statistic::kMin,
+    Statistic::kMax,   Statistic::kMean,     Statistic::kStandardDeviation};
+
 struct ArrayDescriptionReport {
   std::string name;                                      // Of a column or member, or empty.
   std::optional<InputDescription> input = std::nullopt;  // Nothing of a column of text.

@@ -16,16 +16,6 @@
 namespace gridfold::client {
 namespace {
 
-// The integer of bin 0 in the layout of channel or axis `index`, where it has integer bins.
-absl::int128 FirstValue(const HistogramOptions& options, size_t index) {
-  if (options.bins.empty()) return 0;
-  const BinSpecification& bins = options.bins[index < options.bins.size() ? index : 0];
-  const IntegerBins* const integer = std::get_if<IntegerBins>(&bins);
-  if (integer == nullptr) return 0;
-  if (integer->first_unsigned_value != 0) return integer->first_unsigned_value;
-  return integer->first_value;
-}
-
 std::string FormatSum(double sum, bool weighted) {
   return weighted ? FormatReal(sum) : FormatInteger(static_cast<uint64_t>(sum));
 }

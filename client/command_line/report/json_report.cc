@@ -66,6 +66,7 @@ Json ToObject(const InputDescription& input) {
                  {"element_type", std::string(ElementTypeName(input.element_type))},
                  {"shape", input.shape},
                  {"element_count", count}};
+  if (!input.column.empty()) object["column"] = input.column;
   if (input.missing_count > 0) object["missing_count"] = input.missing_count;
   return object;
 }

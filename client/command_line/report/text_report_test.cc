@@ -9,6 +9,7 @@
 #include "client/command_line/report/reduction_report.h"
 #include "client/command_line/report/scan_report.h"
 #include "client/command_line/report/server_report.h"
+#include "client/command_line/report/watch_report.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -295,6 +296,35 @@ TEST(ArrayReportTest, ArraysAreATable) {
   out.str("");
   PrintArrays({}, kAscii, out);
   EXPECT_EQ(out.str(), "no arrays\n");
+}
+
+ServerStatistics StatisticsAt(int second, uint64_t jobs) {
+  ServerStatistics statistics;
+  statistics.uptime = absl::Seconds(second);
+  statistics.jobs_succeeded = jobs;
+  return statistics;
+}
+
+TEST(WatchReportTest, RatesAreThoseBetweenLooks) {
+  WatchHistory history({}, "host:1");
+  const absl::Time start = absl::UnixEpoch();
+  history.Add(start, HealthStatus::kServing, StatisticsAt(100, 500));
+  EXPECT_TRUE(history.spans().empty());
+  history.Add(start + absl::Seconds(2), HealthStatus::kServing, StatisticsAt(102, 600));
+  ASSERT_EQ(history.spans().size(), 1u);
+  EXPECT_EQ(history.spans()[0].jobs_per_second, 50);
+  // Restarted: its counters begin again.
+  history.Add(start + absl::Seconds(4), HealthStatus::kServing, StatisticsAt(1, 10));
+  EXPECT_EQ(history.spans().size(), 1u);
+  history.AddSilence(absl::UnavailableError("gone"));
+  EXPECT_THAT(WatchLines(history, kAscii),
+              ElementsAre("host:1 | gridfold  |  | UNKNOWN", "gone", testing::_, testing::_,
+                          testing::_, testing::_, testing::_, testing::_, testing::_));
+  // Over all the time that nobody answered.
+  history.Add(start + absl::Seconds(14), HealthStatus::kServing, StatisticsAt(11, 30));
+  EXPECT_EQ(history.spans().back().jobs_per_second, 2);
+  EXPECT_THAT(WatchLines(history, kAscii).back(), testing::StartsWith("busy lanes"));
+  EXPECT_THAT(WatchLines(history, kAscii), testing::Contains("answers     @."));
 }
 
 }  // namespace

@@ -8,25 +8,28 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "client/command_line/output/number_format.h"
+#include "client/command_line/plot/svg_chart.h"
+#include "client/command_line/plot/svg_style.h"
 #include "client/load/report/figures.h"
-#include "client/load/report/svg_chart.h"
 
 namespace gridfold::load {
 namespace {
 
+using client::ChartAxis;
+using client::ChartBar;
+using client::ChartPart;
+using client::ChartSeries;
+using client::DrawBars;
+using client::DrawLines;
+using client::DrawParts;
+using client::EscapeHtml;
 using client::FormatInteger;
 
 constexpr char kStyle[] = R"(
-:root { --text: #1f2328; --dim: #656d76; --paper: #ffffff; --line: #d8dee4; --bad: #b42318;
-  --c0: #2563ab; --c1: #c2590c; --c2: #2f7d4f; --c3: #9b3f8f; --c4: #8a6d00; --c5: #00798c;
-  --c6: #b03a48; --c7: #6b6b6b; }
+:root { --text: #1f2328; --dim: #656d76; --paper: #ffffff; --line: #d8dee4; --bad: #b42318; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #e6edf3; --dim: #9198a1; --paper: #0d1117; --line: #30363d; --bad: #ff7b72;
-    --c0: #6cb0f5; --c1: #f0a05a; --c2: #6fcf97; --c3: #d59bd0; --c4: #dcc35c; --c5: #5cc8d8;
-    --c6: #f08a97; --c7: #b0b0b0; } }
-@media print { :root { --text: #000; --dim: #444; --paper: #fff; --line: #bbb; --bad: #a00;
-    --c0: #2563ab; --c1: #c2590c; --c2: #2f7d4f; --c3: #9b3f8f; --c4: #8a6d00; --c5: #00798c;
-    --c6: #b03a48; --c7: #6b6b6b; } }
+  :root { --text: #e6edf3; --dim: #9198a1; --paper: #0d1117; --line: #30363d; --bad: #ff7b72; } }
+@media print { :root { --text: #000; --dim: #444; --paper: #fff; --line: #bbb; --bad: #a00; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--paper);
   max-width: 1120px; margin: 2em auto; padding: 0 1.5em; }
 h1 { font-size: 1.7em; margin-bottom: 0; } h2 { font-size: 1.1em; margin: 1.8em 0 0.5em; }
@@ -46,8 +49,6 @@ th { color: var(--dim); font-weight: 500; }
   color: var(--dim); font-size: 13px; }
 .headline b { display: block; font-size: 22px; font-weight: 600; color: var(--text); }
 .warning { border-left: 3px solid var(--bad); padding-left: 12px; margin: 8px 0; color: var(--bad); }
-.label { font-size: 12px; fill: var(--dim); } .axis { stroke: var(--dim); }
-.grid { stroke: var(--line); stroke-width: 0.6; } path { fill: none; stroke-width: 1.8; }
 @media print { body { font-size: 11px; max-width: none; margin: 0; padding: 0; }
   td, th { padding-right: 9px; } .wide { overflow: visible; }
   .charts { grid-template-columns: 1fr 1fr; column-gap: 1.5em; }
@@ -55,17 +56,6 @@ th { color: var(--dim); font-weight: 500; }
   .headline div { font-size: 10px; padding: 6px 8px; } figcaption { font-size: 10px; }
   section, table, .headline div { break-inside: avoid; } h2 { break-after: avoid; } }
 )";
-
-std::string ColourStyle() {
-  std::string style;
-  for (int i = 0; i < 8; ++i) {
-    absl::StrAppendFormat(&style,
-                          "path.s%1$d { stroke: var(--c%1$d); } circle.s%1$d, rect.s%1$d { fill: "
-                          "var(--c%1$d); }\n",
-                          i);
-  }
-  return style;
-}
 
 std::string Ns(double time_ns) { return FormatNs(time_ns, /*unicode=*/true); }
 
@@ -379,7 +369,7 @@ std::string ToHtml(const LoadResult& result) {
   return absl::StrCat(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
       "name=\"viewport\" content=\"width=device-width\">\n<title>gridfold load: ",
-      EscapeHtml(result.title()), "</title>\n<style>", kStyle, ColourStyle(),
+      EscapeHtml(result.title()), "</title>\n<style>", kStyle, client::ChartStyle(),
       "</style>\n</head>\n<body>\n", Heading(result), Headline(all, result), VerdictList(result),
       WarningList(result), LevelTable(result), CallTable(result), "<div class=\"charts\">\n",
       QuantileChart(result), DistributionChart(all.latency), TimeCharts(result), StageChart(all),

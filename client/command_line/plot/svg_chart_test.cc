@@ -1,7 +1,7 @@
 // Where charts put what they show, in the units of their view box: a drawing area from (82, 15) to
 // (532, 235) in one of 560 by 280.
 
-#include "client/load/report/svg_chart.h"
+#include "client/command_line/plot/svg_chart.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace gridfold::load {
+namespace gridfold::client {
 namespace {
 
 using ::testing::ElementsAre;
@@ -155,4 +155,4 @@ TEST(SvgChartTest, TextIsEscaped) {
 }
 
 }  // namespace
-}  // namespace gridfold::load
+}  // namespace gridfold::client

@@ -1,0 +1,71 @@
+#include "client/command_line/arguments/second_array.h"
+
+#include <utility>
+
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "client/command_line/arguments/array_reference.h"
+#include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/exit_code.h"
+
+namespace gridfold::client {
+
+void AddSecondArrays(CLI::App& command, const char* group, SecondArray& y, SecondArray& weights) {
+  command
+      .add_option("--y", y.path,
+                  "Second coordinate, of any type: makes the histogram two-dimensional")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--y-column", y.column, "Its column; of FILE where --y is not given")
+      ->type_name("COLUMN")
+      ->group(group);
+  command.add_option("--y-member", y.member, "Its array in an archive (.npz), likewise")
+      ->type_name("NAME")
+      ->group(group);
+  command.add_option(y.reference_flag, y.reference, "In place of --y: an array on the server")
+      ->type_name("NAME[FIRST:COUNT]")
+      ->group(group);
+  command.add_option("--weights", weights.path, "Sum these in each bin instead of counting")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--weights-column", weights.column,
+                  "Their column; of FILE where --weights is not given")
+      ->type_name("COLUMN")
+      ->group(group);
+  command
+      .add_option("--weights-member", weights.member, "Their array in an archive (.npz), likewise")
+      ->type_name("NAME")
+      ->group(group);
+  command
+      .add_option(weights.reference_flag, weights.reference,
+                  "In place of --weights: an array on the server")
+      ->type_name("NAME[FIRST:COUNT]")
+      ->group(group);
+  command.add_option("--weights-type", weights.type, "Their type, where it is not --type's")
+      ->type_name("TYPE")
+      ->group(group);
+}
+
+absl::StatusOr<InputOptions> ToSecondOptions(const InputOptions& first, const SecondArray& second) {
+  InputOptions options = first;
+  options.resident.reset();
+  if (!second.reference.empty()) {
+    absl::StatusOr<ResidentArray> resident =
+        ParseReference(second.reference_flag, second.reference);
+    if (!resident.ok()) return WithExitCode(resident.status(), ExitCode::kUsage);
+    options.resident = *std::move(resident);
+  }
+  if (!second.path.empty()) options.path = second.path;
+  if (!second.column.empty()) options.csv.column = second.column;
+  if (second.member) options.member = second.member;
+  options.is_second = second.column.empty() && !second.member;
+  if (!second.type.empty()) {
+    const absl::StatusOr<ElementType> type = ParseTypeArgument("--weights-type", second.type);
+    if (!type.ok()) return WithExitCode(type.status(), ExitCode::kUsage);
+    options.element_type = *type;
+  }
+  return options;
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,37 @@
+// The flags that name a histogram's second arrays: the other coordinate, and weights.
+#ifndef GRIDFOLD_CLIENT_COMMAND_LINE_ARGUMENTS_SECOND_ARRAY_H_
+#define GRIDFOLD_CLIENT_COMMAND_LINE_ARGUMENTS_SECOND_ARRAY_H_
+
+#include <optional>
+#include <string>
+
+#include "CLI/App.hpp"
+#include "absl/status/statusor.h"
+#include "client/command_line/input/input_options.h"
+
+namespace gridfold::client {
+
+// A second array: its own file, another column of the first one's, or an array on the server.
+struct SecondArray {
+  const char* reference_flag;
+  std::string path = "";
+  std::string column = "";
+  std::optional<std::string> member = std::nullopt;
+  std::string type = "";
+  std::string reference = "";
+
+  bool IsGiven() const {
+    return !path.empty() || !column.empty() || member.has_value() || !reference.empty();
+  }
+};
+
+// Adds --y, --weights and the flags that describe them, which fill in `y` and `weights`. These
+// outlive `command`.
+void AddSecondArrays(CLI::App& command, const char* group, SecondArray& y, SecondArray& weights);
+
+// A second array is like the first, but for what `second` says. Errors end the program with kUsage.
+absl::StatusOr<InputOptions> ToSecondOptions(const InputOptions& first, const SecondArray& second);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_COMMAND_LINE_ARGUMENTS_SECOND_ARRAY_H_
