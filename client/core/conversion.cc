@@ -136,24 +136,66 @@ absl::StatusOr<kernels::ArrayDescription> CompanionOf(const kernels::ArrayDescri
   if (!description.ok()) return description;
   if (description->is_matrix || description->element_count != samples.element_count) {
     return InvalidField(name, absl::StrCat("must have one dimension and ", samples.element_count,
-                                           " elements, as samples.x has"));
+                                           " elements, as the first array has"));
   }
   return description;
 }
 
-absl::Status SetBins(const gridfold_histogram_spec& from, kernels::HistogramSpec& spec) {
-  if (from.bins_count > uint64_t{GRIDFOLD_CHANNELS_MAX}) {
+absl::Status SetBins(const gridfold_bins* from, uint64_t count,
+                     std::vector<kernels::BinSpec>& specs) {
+  if (count > uint64_t{GRIDFOLD_CHANNELS_MAX}) {
     return InvalidField("bins", "more than channels may be");
   }
-  if (from.bins_count > 0) {
-    if (absl::Status status = RequireArgument(from.bins, "bins"); !status.ok()) return status;
+  if (count > 0) {
+    if (absl::Status status = RequireArgument(from, "bins"); !status.ok()) return status;
   }
-  for (uint64_t i = 0; i < from.bins_count; ++i) {
-    absl::StatusOr<kernels::BinSpec> bins = BinsOf(from.bins[i], i);
+  for (uint64_t i = 0; i < count; ++i) {
+    absl::StatusOr<kernels::BinSpec> bins = BinsOf(from[i], i);
     if (!bins.ok()) return bins.status();
-    spec.bins.push_back(*std::move(bins));
+    specs.push_back(*std::move(bins));
   }
   return absl::OkStatus();
+}
+
+// Everything but the grouping, of an array of so many elements.
+absl::Status SetReduction(const gridfold_reduction_spec& from, uint64_t element_count,
+                          kernels::ReductionSpec& spec) {
+  std::vector<gridfold_statistic> statistics;
+  absl::Status status = FirstError(
+      {SetValues(from.statistics, from.statistic_count, "statistics", statistics),
+       SetPolicies(from.nan_policy, from.overflow_policy, spec.nan_policy, spec.overflow_policy)});
+  if (!status.ok()) return status;
+  for (size_t i = 0; i < statistics.size(); ++i) {
+    status = SetEnum(statistics[i], GRIDFOLD_COUNT, kernels::kStatisticCount,
+                     absl::StrCat("statistics[", i, "]"), spec.statistics.emplace_back());
+    if (!status.ok()) return status;
+  }
+  spec.delta_degrees_of_freedom = from.delta_degrees_of_freedom;
+  if (from.first_index > kernels::kNoIndex - element_count) {
+    return InvalidField("first_index", "the indices of the elements do not fit in 64 bits");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetKeyGroups(const gridfold_keyed_spec& from, bool two_dimensional,
+                          kernels::KeyGroupsSpec& groups) {
+  switch (from.groups) {
+    case GRIDFOLD_FOUND_KEYS:
+      groups = kernels::FoundKeysSpec{from.key_count};
+      return absl::OkStatus();
+    case GRIDFOLD_KEY_RANGE:
+      groups = kernels::KeyRangeSpec{from.first_key, from.key_count, from.first_unsigned_key};
+      return absl::OkStatus();
+    case GRIDFOLD_KEY_BINS: {
+      auto& bins = groups.emplace<kernels::KeyBinsSpec>();
+      bins.two_dimensional = two_dimensional;
+      return FirstError({SetBins(from.bins, from.bins_count, bins.bins),
+                         SetEnum(from.out_of_range_policy, 0, 2, "out_of_range_policy",
+                                 bins.out_of_range_policy)});
+    }
+    default: break;
+  }
+  return InvalidField("groups", absl::StrCat(from.groups, " is not one of its values"));
 }
 
 absl::Status SetCompanions(const kernels::ArrayDescription& x, const gridfold_samples& samples,
@@ -184,23 +226,10 @@ absl::StatusOr<kernels::ReductionPlan> PlanOf(const gridfold_array* array,
   if (!description.ok()) return description.status();
   if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
   kernels::ReductionSpec planned;
-  std::vector<gridfold_statistic> statistics;
-  absl::Status status =
-      FirstError({SetValues(spec->statistics, spec->statistic_count, "statistics", statistics),
-                  SetGrouping(spec->grouping, planned.grouping),
-                  SetPolicies(spec->nan_policy, spec->overflow_policy, planned.nan_policy,
-                              planned.overflow_policy)});
+  absl::Status status = FirstError({SetReduction(*spec, description->element_count, planned),
+                                    SetGrouping(spec->grouping, planned.grouping)});
   if (!status.ok()) return status;
-  for (size_t i = 0; i < statistics.size(); ++i) {
-    status = SetEnum(statistics[i], GRIDFOLD_COUNT, kernels::kStatisticCount,
-                     absl::StrCat("statistics[", i, "]"), planned.statistics.emplace_back());
-    if (!status.ok()) return status;
-  }
-  planned.delta_degrees_of_freedom = spec->delta_degrees_of_freedom;
   planned.return_states = return_states;
-  if (spec->first_index > kernels::kNoIndex - description->element_count) {
-    return InvalidField("first_index", "the indices of the elements do not fit in 64 bits");
-  }
   return kernels::PlanReduction(*description, std::move(planned));
 }
 
@@ -266,7 +295,7 @@ absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,
   if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
   kernels::HistogramSpec planned;
   absl::Status status = FirstError(
-      {SetCompanions(*x, *samples, planned), SetBins(*spec, planned),
+      {SetCompanions(*x, *samples, planned), SetBins(spec->bins, spec->bins_count, planned.bins),
        SetEnum(spec->out_of_range_policy, 0, 2, "out_of_range_policy", planned.out_of_range_policy),
        SetValues(spec->quantiles, spec->quantile_count, "quantiles", planned.quantiles)});
   if (!status.ok()) return status;
@@ -278,6 +307,58 @@ absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,
   planned.sparse = spec->sparse != 0;
   planned.return_states = return_states;
   return kernels::PlanHistogram(*x, std::move(planned), GRIDFOLD_BINS_MAX);
+}
+
+absl::StatusOr<kernels::KeyedReductionPlan> PlanOf(const gridfold_keyed_arrays* arrays,
+                                                   const gridfold_keyed_spec* spec) {
+  if (absl::Status status = RequireArgument(arrays, "arrays"); !status.ok()) return status;
+  const auto keys = DescriptionOf(arrays->keys, "arrays.keys");
+  if (!keys.ok()) return keys.status();
+  const auto values = CompanionOf(*keys, arrays->values, "arrays.values");
+  if (!values.ok()) return values.status();
+  if (arrays->y_keys != nullptr) {
+    const auto y_keys = CompanionOf(*keys, arrays->y_keys, "arrays.y_keys");
+    if (!y_keys.ok()) return y_keys.status();
+    if (y_keys->element_type != keys->element_type) {
+      return InvalidField("arrays.y_keys.element_type", "must be that of arrays.keys");
+    }
+  }
+  if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
+  kernels::KeyedReductionSpec planned;
+  absl::Status status =
+      FirstError({SetReduction(spec->reduction, values->element_count, planned.reduction),
+                  SetKeyGroups(*spec, arrays->y_keys != nullptr, planned.groups)});
+  if (!status.ok()) return status;
+  absl::StatusOr<kernels::KeyedReductionPlan> plan =
+      kernels::OutlineKeyedReduction(*keys, *values, std::move(planned), GRIDFOLD_BINS_MAX);
+  if (plan.ok()) status = CompletePlan({}, *plan);
+  if (!status.ok()) return status;
+  return plan;
+}
+
+gridfold_bins ToC(const kernels::PlannedBins& bins, const std::vector<double>& edges) {
+  gridfold_bins of_c{.kind = GRIDFOLD_EVEN_BINS,
+                     .has_bounds = bins.kind != kernels::BinKind::kInteger,
+                     .bin_count = bins.bin_count,
+                     .lower_bound = edges.empty() ? 0 : edges.front(),
+                     .upper_bound = edges.empty() ? 0 : edges.back(),
+                     .edges = edges.data(),
+                     .edge_count = edges.size(),
+                     .first_value = bins.first_value,
+                     .first_unsigned_value = bins.first_unsigned_value};
+  switch (bins.kind) {
+    case kernels::BinKind::kEven: break;
+    case kernels::BinKind::kTable: of_c.kind = GRIDFOLD_EDGE_BINS; break;
+    case kernels::BinKind::kInteger: of_c.kind = GRIDFOLD_INTEGER_BINS; break;
+  }
+  return of_c;
+}
+
+gridfold_column ToC(const kernels::StatisticColumn& column) {
+  return {.statistic = ToC(column.statistic),
+          .kind = static_cast<gridfold_value_kind>(column.kind),
+          .values = column.slots.data(),
+          .value_count = column.slots.size()};
 }
 
 }  // namespace gridfold::core

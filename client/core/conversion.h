@@ -7,11 +7,13 @@
 #define GRIDFOLD_CLIENT_CORE_CONVERSION_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/core/gridfold_core.h"
 #include "kernels/contract/engine.h"
 #include "kernels/contract/histogram.h"
+#include "kernels/contract/keyed_reduction.h"
 #include "kernels/contract/quantiles.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/scan.h"
@@ -44,6 +46,12 @@ absl::StatusOr<kernels::TopPlan> PlanOf(const gridfold_array* array, const gridf
 absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,
                                               const gridfold_histogram_spec* spec,
                                               bool return_states);
+absl::StatusOr<kernels::KeyedReductionPlan> PlanOf(const gridfold_keyed_arrays* arrays,
+                                                   const gridfold_keyed_spec* spec);
+
+// What C sees of bins with these edges, which must outlive it; and of a column.
+gridfold_bins ToC(const kernels::PlannedBins& bins, const std::vector<double>& edges);
+gridfold_column ToC(const kernels::StatisticColumn& column);
 
 }  // namespace gridfold::core
 

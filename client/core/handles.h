@@ -26,6 +26,13 @@ struct gridfold_histogram {
   std::vector<std::vector<double>> edges;  // Of result.bins.
 };
 
+struct gridfold_keyed {
+  gridfold::kernels::KeyedAnswer answer;
+  gridfold_groups groups;  // Points into the answer.
+  std::vector<gridfold::kernels::PlannedBins> bins;
+  std::vector<std::vector<double>> edges;  // Of the bins.
+};
+
 struct gridfold_accumulator {
   std::string bytes;  // Sound: made here, or merged.
   gridfold_accumulator_description description;

@@ -75,24 +75,6 @@ gridfold_channel ToC(const gridfold_histogram& histogram, const kernels::Histogr
           .quantile_count = counts.quantile_values.size()};
 }
 
-gridfold_bins ToC(const kernels::PlannedBins& bins, const std::vector<double>& edges) {
-  gridfold_bins of_c{.kind = GRIDFOLD_EVEN_BINS,
-                     .has_bounds = bins.kind != kernels::BinKind::kInteger,
-                     .bin_count = bins.bin_count,
-                     .lower_bound = edges.empty() ? 0 : edges.front(),
-                     .upper_bound = edges.empty() ? 0 : edges.back(),
-                     .edges = edges.data(),
-                     .edge_count = edges.size(),
-                     .first_value = bins.first_value,
-                     .first_unsigned_value = bins.first_unsigned_value};
-  switch (bins.kind) {
-    case kernels::BinKind::kEven: break;
-    case kernels::BinKind::kTable: of_c.kind = GRIDFOLD_EDGE_BINS; break;
-    case kernels::BinKind::kInteger: of_c.kind = GRIDFOLD_INTEGER_BINS; break;
-  }
-  return of_c;
-}
-
 }  // namespace
 
 }  // namespace gridfold::core
@@ -119,11 +101,7 @@ gridfold_status gridfold_reduction_column(const gridfold_reduction* result, uint
     const uint64_t count = result == nullptr ? 0 : result->result.columns.size();
     absl::Status status = CheckIndex(result, i, count, column);
     if (!status.ok()) return status;
-    const gridfold::kernels::StatisticColumn& values = result->result.columns[i];
-    *column = {.statistic = ToC(values.statistic),
-               .kind = static_cast<gridfold_value_kind>(values.kind),
-               .values = values.slots.data(),
-               .value_count = values.slots.size()};
+    *column = ToC(result->result.columns[i]);
     return status;
   });
 }

@@ -77,6 +77,24 @@ absl::StatusOr<kernels::HistogramResult> Run(gridfold_engine& engine,
                                {}, statistics);
 }
 
+absl::StatusOr<kernels::KeyedReductionResult> Run(gridfold_engine& engine,
+                                                  const kernels::KeyedReductionPlan& plan,
+                                                  const gridfold_keyed_arrays& arrays,
+                                                  uint64_t first_index) {
+  const auto lane = LaneOf(engine);
+  if (!lane.ok()) return lane.status();
+  const uint64_t key_bytes = plan.keys.size_bytes();
+  kernels::RunStatistics statistics;
+  absl::StatusOr<kernels::KeyedReductionResult> result = (*lane)->RunKeyedReduction(
+      plan,
+      {.keys = SpanOf(arrays.keys, key_bytes),
+       .y_keys = SpanOf(arrays.y_keys, arrays.y_keys == nullptr ? 0 : key_bytes),
+       .values = SpanOf(arrays.values, plan.reduction.array.size_bytes())},
+      {}, statistics);
+  if (result.ok()) kernels::ShiftIndices(first_index, result->reduction);
+  return result;
+}
+
 }  // namespace gridfold::core
 
 gridfold_status gridfold_engine_create(int32_t threads, gridfold_engine** engine) {

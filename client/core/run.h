@@ -23,6 +23,11 @@ absl::StatusOr<kernels::HistogramResult> Run(gridfold_engine& engine,
                                              const kernels::HistogramPlan& plan,
                                              const gridfold_samples& samples);
 
+absl::StatusOr<kernels::KeyedReductionResult> Run(gridfold_engine& engine,
+                                                  const kernels::KeyedReductionPlan& plan,
+                                                  const gridfold_keyed_arrays& arrays,
+                                                  uint64_t first_index);
+
 }  // namespace gridfold::core
 
 #endif  // GRIDFOLD_CLIENT_CORE_RUN_H_

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/python/native/array.h"
+#include "client/python/native/bins.h"
 #include "client/python/native/connection.h"
 #include "client/python/native/execution.h"
 #include "pybind11/stl.h"
@@ -13,10 +14,6 @@ namespace gridfold::python {
 
 namespace py = pybind11;
 
-namespace {
-
-// The bins of ("even", count, lower or None, upper or None), ("edges", list),
-// ("integer", first, count) or ("logarithmic", count, lower, upper).
 client::BinSpecification ToBins(const py::tuple& bins) {
   const auto kind = bins[0].cast<std::string>();
   if (kind == "even") {
@@ -33,6 +30,8 @@ client::BinSpecification ToBins(const py::tuple& bins) {
   }
   throw py::value_error("no kind of bins: " + kind);
 }
+
+namespace {
 
 // (counts or weight sums, underflow, overflow, NaN, quantile values).
 py::tuple ToPython(client::HistogramCounts channel, bool is_weighted) {

@@ -82,6 +82,7 @@ PYBIND11_MODULE(_native, module) {
   AddScans(connection);
   AddHistograms(connection);
   AddOrderStatistics(connection);
+  AddKeyedReductions(connection);
   AddResidentArrays(connection);
   AddServerInfo(connection);
   module.def("connect", &Connect, py::arg("target"), py::arg("round_robin"), py::arg("tenant"),

@@ -37,6 +37,11 @@ CubCall CubSegmentedSum(const float* input, const uint64_t* offsets, uint64_t se
 // Sums of the rows of a float32 matrix, by the same function of CUB's.
 CubCall CubRowSum(const float* input, uint64_t row_count, uint64_t row_size, float* output);
 
+// Sums of float32 values by int32 keys: a sort of the pairs, unless they are sorted, and
+// DeviceReduce::ReduceByKey. `work` has room for four times the keys and 64 bytes more.
+CubCall CubSumByKey(const int32_t* keys, const float* values, uint64_t count, bool is_sorted,
+                    void* work);
+
 // Forward scans of sums and maxima.
 CubCall CubScan(ScanOperation operation, ScanMode mode, ElementType input_type,
                 ElementType output_type, const void* input, uint64_t count, void* output);

@@ -127,6 +127,7 @@ absl::Status BenchmarkScans(KernelBenchmark& benchmark);
 absl::Status BenchmarkColumnScans(KernelBenchmark& benchmark);  // Along axis 0.
 absl::Status BenchmarkHistograms(KernelBenchmark& benchmark);
 absl::Status BenchmarkOrder(KernelBenchmark& benchmark);  // Quantiles and the largest elements.
+absl::Status BenchmarkKeys(KernelBenchmark& benchmark);
 absl::Status BenchmarkTransfers(KernelBenchmark& benchmark);
 
 // The same few questions of arrays of 16 KiB to kSizesArrayBytes.

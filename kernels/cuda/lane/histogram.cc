@@ -1,12 +1,9 @@
 #include "kernels/cuda/histogram/histogram.h"
 
-#include <algorithm>
 #include <span>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/histogram/plan/tables.h"
 #include "kernels/cuda/lane/cancellation.h"
 #include "kernels/cuda/lane/lane.h"
@@ -17,30 +14,12 @@ absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput
                                  const std::stop_token& stop, RunStatistics& statistics,
                                  HistogramResult& result) {
   DeviceHistogramInput device_input;
-  const std::pair<const InputSpan&, DeviceSpan&> arrays[] = {
-      {input.array, device_input.samples},
-      {input.y_array, device_input.y_samples},
-      {input.weights, device_input.weights}};
-  // There is room for all arrays that must be staged; the rest of it is for those that may be.
-  uint64_t mapped_room = memory_.input.size_bytes();
-  for (const auto& [from, to] : arrays) {
-    if (!std::holds_alternative<ResidentSpan>(from)) {
-      mapped_room -= RoundUp(SizeBytes(from), kArrayAlignmentBytes);
-    }
-  }
-  std::byte* place = memory_.input.data();
-  for (const auto& [from, to] : arrays) {
-    if (SizeBytes(from) == 0) continue;
-    const absl::StatusOr<const std::byte*> elements = Stage(from, place, mapped_room, stop);
-    if (!elements.ok()) return elements.status();
-    to = {*elements, plan.array.element_count};
-    if (*elements != place) continue;
-    const uint64_t taken = RoundUp(SizeBytes(from), kArrayAlignmentBytes);
-    place += taken;
-    if (std::holds_alternative<ResidentSpan>(from)) mapped_room -= std::min(taken, mapped_room);
-  }
+  const StagedArray arrays[] = {{input.array, device_input.samples},
+                                {input.y_array, device_input.y_samples},
+                                {input.weights, device_input.weights}};
+  absl::Status status = StageArrays(arrays, plan.array.element_count, stop);
+  if (!status.ok()) return status;
   Scratch scratch = NewScratch();
-  absl::Status status;
   if (const std::vector<HostSpan> tables = EdgeTableSpans(plan); !tables.empty()) {
     uint64_t table_bytes = 0;
     for (const HostSpan& table : tables) table_bytes += table.size_bytes;

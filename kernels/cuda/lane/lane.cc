@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "kernels/contract/lane_limits.h"
+#include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/status.h"
 #include "kernels/cuda/lane/cancellation.h"
 #include "kernels/cuda/lane/layout.h"
@@ -249,6 +251,29 @@ absl::StatusOr<const std::byte*> CudaLane::Stage(const InputSpan& input, std::by
   absl::Status status = CopyIn(HostSpansOf(input), place, stop);
   if (!status.ok()) return status;
   return place;
+}
+
+absl::Status CudaLane::StageArrays(std::span<const StagedArray> arrays, uint64_t element_count,
+                                   const std::stop_token& stop) {
+  // There is room for all arrays that must be staged; the rest of it is for those that may be.
+  uint64_t mapped_room = memory_.input.size_bytes();
+  for (const auto& [from, to] : arrays) {
+    if (!std::holds_alternative<ResidentSpan>(from)) {
+      mapped_room -= RoundUp(SizeBytes(from), kArrayAlignmentBytes);
+    }
+  }
+  std::byte* place = memory_.input.data();
+  for (const auto& [from, to] : arrays) {
+    if (SizeBytes(from) == 0) continue;
+    const absl::StatusOr<const std::byte*> elements = Stage(from, place, mapped_room, stop);
+    if (!elements.ok()) return elements.status();
+    to = {*elements, element_count};
+    if (*elements != place) continue;
+    const uint64_t taken = RoundUp(SizeBytes(from), kArrayAlignmentBytes);
+    place += taken;
+    if (std::holds_alternative<ResidentSpan>(from)) mapped_room -= std::min(taken, mapped_room);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const Grouping& grouping,

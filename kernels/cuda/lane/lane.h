@@ -8,11 +8,13 @@
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/contract/engine.h"
+#include "kernels/cuda/bykey/order.h"
 #include "kernels/cuda/device/buffer.h"
 #include "kernels/cuda/device/pinned_buffer.h"
 #include "kernels/cuda/device/properties.h"
@@ -58,6 +60,11 @@ class CudaLane final : public Lane {
                                               RunStatistics& statistics) override;
   absl::StatusOr<TopResult> RunTop(const TopPlan& plan, InputSpan input, std::stop_token stop,
                                    RunStatistics& statistics) override;
+  uint64_t KeyedRoomBytes(const KeyedReductionPlan& plan) const override;
+  absl::StatusOr<KeyedReductionResult> RunKeyedReduction(const KeyedReductionPlan& plan,
+                                                         const KeyedInput& input,
+                                                         std::stop_token stop,
+                                                         RunStatistics& statistics) override;
   absl::Status Rearrange(const Rearrangement& order, uint64_t element_bytes, InputSpan from,
                          OutputSpan to, std::stop_token stop, RunStatistics& statistics) override;
   absl::StatusOr<std::vector<uint64_t>> Select(const SelectionPlan& plan, InputSpan input,
@@ -108,6 +115,13 @@ class CudaLane final : public Lane {
                    RunStatistics& statistics, TopResult& result);
   // The memory for inputs, where a job's array is not there.
   std::span<std::byte> SpareBeside(const std::byte* elements) const;
+  // Of a keyed reduction: the order of the elements, with `room` for it; and the indices of its
+  // result as those of the input, with room for eight bytes each.
+  absl::Status OrderKeys(const KeyedReductionPlan& plan, const KeyedInput& input,
+                         const std::vector<PlannedBins>& bins, Scratch& room,
+                         const std::stop_token& stop, DeviceOrder& order);
+  absl::Status MapKeyedIndices(const DeviceOrder& order, Scratch& room, const std::stop_token& stop,
+                               ReductionResult& result);
 
   // A scan between device memory, from and to the carry's value, if there is one. Returns whether
   // all results fit.
@@ -184,6 +198,14 @@ class CudaLane final : public Lane {
   // `mapped_room`.
   absl::StatusOr<const std::byte*> Stage(const InputSpan& input, std::byte* place,
                                          uint64_t mapped_room, const std::stop_token& stop);
+
+  // Stages arrays of so many elements each, one behind the other.
+  struct StagedArray {
+    const InputSpan& from;
+    DeviceSpan& to;
+  };
+  absl::Status StageArrays(std::span<const StagedArray> arrays, uint64_t element_count,
+                           const std::stop_token& stop);
 
   // Stages a job's array, enqueues, of segments, the copy of their offsets, and marks the end of
   // staging. Returns where the array is.

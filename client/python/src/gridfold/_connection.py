@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _native
 from ._elements import BOOL, as_array, wire_form
+from ._groups import KeyedReductions
 from ._histograms import Histograms
 from ._order import OrderStatistics
 from ._reductions import Reductions
@@ -37,7 +38,7 @@ class ServerInfo(NamedTuple):
     limits: dict[str, int]
 
 
-class Connection(Reductions, Scans, Histograms, OrderStatistics):
+class Connection(Reductions, Scans, Histograms, OrderStatistics, KeyedReductions):
     """A connection to one server, which `gridfold.connect` opens.
 
     Any number of threads may use it at once. Calls wait without the GIL, and Ctrl-C ends them. A

@@ -96,6 +96,24 @@ class CChannel(ctypes.Structure):
                 ("quantiles", _Pointer), ("quantile_count", ctypes.c_uint64)]
 
 
+class CKeyedSpec(ctypes.Structure):
+    _fields_ = [("reduction", CReductionSpec), ("groups", ctypes.c_int32),
+                ("first_key", ctypes.c_int64), ("first_unsigned_key", ctypes.c_uint64),
+                ("key_count", ctypes.c_uint64), ("bins", _Pointer),
+                ("bins_count", ctypes.c_uint64), ("out_of_range_policy", ctypes.c_int32)]
+
+
+class CKeyedArrays(ctypes.Structure):
+    _fields_ = [("keys", _Pointer), ("y_keys", _Pointer), ("values", _Pointer)]
+
+
+class CGroups(ctypes.Structure):
+    _fields_ = [("group_count", ctypes.c_uint64), ("counts", _Pointer), ("keys", _Pointer),
+                ("key_kind", ctypes.c_int32), ("bins_count", ctypes.c_uint64),
+                ("underflow_count", ctypes.c_uint64), ("overflow_count", ctypes.c_uint64),
+                ("nan_count", ctypes.c_uint64)]
+
+
 class CDescription(ctypes.Structure):
     _fields_ = [("is_histogram", ctypes.c_int32), ("element_type", ctypes.c_int32),
                 ("element_count", ctypes.c_uint64)]
@@ -105,7 +123,7 @@ def _load() -> ctypes.CDLL:
     library = ctypes.CDLL(str(_LIBRARY))
     for name in ("gridfold_core_version", "gridfold_last_message", "gridfold_last_field"):
         getattr(library, name).restype = ctypes.c_char_p
-    for name in ("engine", "reduction", "histogram", "accumulator"):
+    for name in ("engine", "reduction", "histogram", "keyed", "accumulator"):
         free = getattr(library, f"gridfold_{name}_free")
         free.restype, free.argtypes = None, [_Pointer]
     return library
@@ -171,8 +189,8 @@ def reduction_spec(statistics: Sequence[int], axis: int, ignore_nan: bool, wrap:
     return spec
 
 
-def histogram_spec(bins: Sequence[tuple[Any, ...]], clamp: bool,
-                   quantiles: Sequence[float]) -> CHistogramSpec:
+def _bins(bins: Sequence[tuple[Any, ...]]) -> tuple[Any, list[Any]]:
+    """The bins of C, and what they point to."""
     of_c = (CBins * len(bins))()
     kept: list[Any] = [of_c]
     for one, (kind, *rest) in zip(of_c, bins):
@@ -187,6 +205,12 @@ def histogram_spec(bins: Sequence[tuple[Any, ...]], clamp: bool,
             one.bin_count, lower, upper = rest
             one.has_bounds = lower is not None
             one.lower_bound, one.upper_bound = lower or 0.0, upper or 0.0
+    return of_c, kept
+
+
+def histogram_spec(bins: Sequence[tuple[Any, ...]], clamp: bool,
+                   quantiles: Sequence[float]) -> CHistogramSpec:
+    of_c, kept = _bins(bins)
     wanted = np.ascontiguousarray(quantiles, np.float64)
     kept.append(wanted)
     spec = CHistogramSpec(ctypes.cast(of_c, _Pointer), len(bins), 1, clamp, 0, wanted.ctypes.data,
@@ -245,6 +269,53 @@ def samples(source: Source, y_source: Optional[Source], weights: Optional[Source
     return of_c
 
 
+def keyed_spec(groups: tuple[Any, ...], reduction: CReductionSpec) -> CKeyedSpec:
+    spec = CKeyedSpec(reduction)
+    spec.kept = [reduction]
+    kind, *rest = groups
+    if kind == "found":
+        (spec.key_count,) = rest
+    elif kind == "range":
+        first, spec.key_count = rest
+        spec.groups = 1
+        if first >> 63 > 0:
+            spec.first_unsigned_key = first
+        else:
+            spec.first_key = first
+    else:
+        of_c, kept = _bins(rest[0])
+        spec.groups, spec.bins, spec.bins_count = 2, ctypes.cast(of_c, _Pointer), len(of_c)
+        spec.out_of_range_policy = rest[1]
+        spec.kept += kept
+    return spec
+
+
+def keyed_arrays(keys: Optional[Source], y_keys: Optional[Source],
+                 values: Optional[Source]) -> CKeyedArrays:
+    arrays = [None if one is None else to_array(one) for one in (keys, y_keys, values)]
+    of_c = CKeyedArrays(*(None if one is None else ctypes.addressof(one) for one in arrays))
+    of_c.kept = arrays
+    return of_c
+
+
+def keyed_groups(result: Handle, statistic_count: int) -> tuple[Any, ...]:
+    """Keys where they are found or None, counts, values, edges and what is in no bin."""
+    groups = CGroups()
+    check(library.gridfold_keyed_groups(result.pointer, ctypes.byref(groups)))
+    count = groups.group_count
+    found = []
+    for i in range(statistic_count):
+        column = CColumn()
+        check(library.gridfold_keyed_column(result.pointer, ctypes.c_uint64(i),
+                                            ctypes.byref(column)))
+        values = copied(column.values, column.value_count, _VALUE_DTYPES[column.kind])
+        found.append(values.astype(bool) if column.kind == _BOOL else values)
+    keys = copied(groups.keys, count, _VALUE_DTYPES[groups.key_kind]) if groups.keys else None
+    return (keys, copied(groups.counts, count, np.uint64), tuple(found),
+            _edges(library.gridfold_keyed_bins, result, groups.bins_count),
+            (groups.underflow_count, groups.overflow_count, groups.nan_count))
+
+
 def copied(pointer: Optional[int], count: int, dtype: Any) -> Array:
     if not count or not pointer:
         return np.empty(0, dtype)
@@ -286,11 +357,14 @@ def channels(result: Handle) -> list[tuple[Any, ...]]:
 
 def edges(result: Handle, count: int) -> list[Array]:
     """The edges of so many channels or axes; those of integer bins are the integers, and one more."""
+    return _edges(library.gridfold_histogram_bins, result, count)
+
+
+def _edges(bins_of: Any, result: Handle, count: int) -> list[Array]:
     found = []
     for i in range(count):
         bins = CBins()
-        check(library.gridfold_histogram_bins(result.pointer, ctypes.c_uint64(i),
-                                              ctypes.byref(bins)))
+        check(bins_of(result.pointer, ctypes.c_uint64(i), ctypes.byref(bins)))
         if bins.edge_count:
             found.append(copied(bins.edges, bins.edge_count, np.float64))
         else:

@@ -98,6 +98,22 @@ class LocalEngine:
                        for _, values in _core.columns(result))
         return values, _execution("reduce", start, here[0])
 
+    def reduce_by_key(self, keys: Source, values: Source, groups: tuple[Any, ...],
+                      y_keys: Optional[Source], statistics: Sequence[int], ignore_nan: bool,
+                      wrap: bool, ddof: int) -> tuple[Any, ...]:
+        start = time.perf_counter()
+        here = [None if one is None else self._source(one) for one in (keys, y_keys, values)]
+        arrays = _core.keyed_arrays(*here)
+        spec = _core.keyed_spec(groups, _core.reduction_spec(statistics, -1, ignore_nan, wrap,
+                                                             ddof))
+        result = _core.Handle(_core.library.gridfold_keyed_free)
+        _core.check(_core.library.gridfold_reduce_by_key(
+            self._engine(), ctypes.byref(arrays), ctypes.byref(spec), result.out))
+        of_values = here[2]
+        assert of_values is not None
+        return (*_core.keyed_groups(result, len(statistics)),
+                _execution("by-key", start, of_values[0]))
+
     def scan(self, source: Source, operation: int, axis: int, exclusive: bool, reverse: bool,
              output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool
              ) -> tuple[Array, int, LocalExecution]:

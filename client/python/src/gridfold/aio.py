@@ -42,6 +42,10 @@ class Connection:
 
         return call
 
+    def group(self, keys: Any, **options: Any) -> Groups:
+        """As `gridfold.Connection.group`, with `agg` as a coroutine; not a coroutine itself."""
+        return Groups(self, keys, options)
+
     def options(self, **options: Any) -> Connection:
         """As `gridfold.Connection.options`; not a coroutine."""
         return Connection(self._connection.options(**options), self._workers)
@@ -57,6 +61,20 @@ class Connection:
     async def __aexit__(self, kind: Optional[type[BaseException]],
                         error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
         await self.close()
+
+
+class Groups:
+    """Values by their keys: what `Connection.group` returns."""
+
+    def __init__(self, connection: Connection, keys: Any, options: dict[str, Any]) -> None:
+        self._connection = connection
+        self._keys = keys
+        self._options = options
+
+    async def agg(self, values: Any, statistics: Any, **options: Any) -> Any:
+        """As `gridfold.Connection.group(keys).agg`."""
+        return await self._connection.aggregate(self._keys, values, statistics, **self._options,
+                                                **options)
 
 
 class Connecting:

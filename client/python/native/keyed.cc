@@ -1,0 +1,99 @@
+// Connection.reduce_by_key.
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "client/python/native/array.h"
+#include "client/python/native/bins.h"
+#include "client/python/native/connection.h"
+#include "client/python/native/execution.h"
+#include "pybind11/stl.h"
+
+namespace gridfold::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// ("found", most keys), ("range", first, count) or ("bins", bins, clamp).
+void SetGroups(const py::tuple& groups, const std::optional<py::tuple>& y_keys,
+               client::KeyedReductionOptions& options) {
+  const auto kind = groups[0].cast<std::string>();
+  if (kind == "found") {
+    options.groups = client::FoundKeys{groups[1].cast<uint64_t>()};
+  } else if (kind == "range") {
+    client::KeyRange range{.key_count = groups[2].cast<uint64_t>()};
+    if (py::object(groups[1]) < py::int_(0)) {
+      range.first_key = groups[1].cast<int64_t>();
+    } else if (const auto first = groups[1].cast<uint64_t>(); first >> 63 != 0) {
+      range.first_unsigned_key = first;
+    } else {
+      range.first_key = static_cast<int64_t>(first);
+    }
+    options.groups = range;
+  } else {
+    client::KeyBins bins{.out_of_range_policy = groups[2].cast<bool>()
+                                                    ? client::OutOfRangePolicy::kClamp
+                                                    : client::OutOfRangePolicy::kDrop};
+    for (const py::handle one : groups[1]) bins.bins.push_back(ToBins(one.cast<py::tuple>()));
+    if (y_keys) bins.y_keys = ToInput(*y_keys);
+    options.groups = std::move(bins);
+  }
+}
+
+py::array ToArray(std::vector<bool> values) {
+  py::array_t<bool> array(static_cast<py::ssize_t>(values.size()));
+  std::copy(values.begin(), values.end(), array.mutable_data());
+  return array;
+}
+template <typename Value>
+py::array ToArray(std::vector<Value> values) {
+  return Adopt(std::move(values));
+}
+
+py::array ToArray(client::StatisticValues values) {
+  return std::visit([](auto& held) { return ToArray(std::move(held)); }, values);
+}
+
+// (keys or None, counts, values of each statistic, edges of bins, (underflow, overflow, NaN),
+// execution).
+py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const py::tuple& values,
+                      const py::tuple& groups, const std::optional<py::tuple>& y_keys,
+                      const std::vector<int>& statistics, bool ignore_nan, bool wrap,
+                      uint32_t delta_degrees_of_freedom) {
+  client::KeyedReductionOptions options{
+      .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
+      .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError,
+      .delta_degrees_of_freedom = delta_degrees_of_freedom};
+  SetGroups(groups, y_keys, options);
+  for (const int statistic : statistics) {
+    options.statistics.push_back(static_cast<client::Statistic>(statistic));
+  }
+  const client::ArrayInput key_input = ToInput(keys);
+  const client::ArrayInput value_input = ToInput(values);
+  auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
+    return client.ReduceByKey(key_input, value_input, options, call);
+  });
+  py::list columns;
+  for (auto& entry : result->entries) columns.append(ToArray(std::move(entry.values)));
+  py::list edges;
+  for (client::ResolvedBins& bins : result->bins) edges.append(Adopt(std::move(bins.edges)));
+  const bool is_found = std::holds_alternative<client::FoundKeys>(options.groups);
+  return py::make_tuple(
+      is_found ? py::object(ToArray(std::move(result->keys))) : py::object(py::none()),
+      Adopt(std::move(result->counts)), py::tuple(columns), edges,
+      py::make_tuple(result->underflow_count, result->overflow_count, result->nan_count),
+      Execution(result->execution));
+}
+
+}  // namespace
+
+void AddKeyedReductions(ConnectionClass& connection) {
+  connection.def("reduce_by_key", &ReduceByKey, py::arg("keys"), py::arg("values"),
+                 py::arg("groups"), py::arg("y_keys"), py::arg("statistics"), py::arg("ignore_nan"),
+                 py::arg("wrap"), py::arg("ddof"));
+}
+
+}  // namespace gridfold::python

@@ -1,0 +1,218 @@
+"""Groups by key, and statistics of values in bins by SciPy's names."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from ._elements import Array, as_array
+from ._engine import Engine, Source
+from ._histograms import (Bins, Even, Range, _check_bins, _finds_range, _flat, _for_both, _source,
+                          _specify)
+from ._bins import edges_of
+from ._reduce import to_ddof, wraps
+from ._statistics import Statistics, number_of, result_dtype
+
+
+class Grouped(NamedTuple):
+    """Statistics of groups: `statistics.mean[i]` is of the group whose key is `keys[i]`, which has
+    `counts[i]` elements."""
+
+    keys: Array
+    counts: Array
+    statistics: Statistics
+
+
+class BinnedStatistic(NamedTuple):
+    """A statistic of each bin, the bins' edges, and how many values each bin has."""
+
+    statistic: Any
+    bin_edges: Array
+    counts: Array
+
+
+class BinnedStatistic2d(NamedTuple):
+    """A statistic of each bin of x and y, both edges, and how many values each bin has."""
+
+    statistic: Any
+    x_edge: Array
+    y_edge: Array
+    counts: Array
+
+
+class Groups:
+    """Values by their keys: what `Connection.group` returns."""
+
+    def __init__(self, connection: KeyedReductions, keys: Any, first: Optional[int],
+                 count: Optional[int]) -> None:
+        self._connection = connection
+        self._keys = keys
+        self._range = (first, count)
+
+    def agg(self, values: Any, statistics: Union[str, Sequence[str]], *, ddof: int = 0,
+            ignore_nan: bool = False, overflow: str = "error") -> Grouped:
+        """Statistics of the values of each key; see `KeyedReductions.aggregate`."""
+        first, count = self._range
+        return self._connection.aggregate(self._keys, values, statistics, first=first, count=count,
+                                          ddof=ddof, ignore_nan=ignore_nan, overflow=overflow)
+
+
+class KeyedReductions:
+    """Statistics of values by their keys: integers, or the bins in which coordinates fall.
+
+    Sums and all that follows from them are exact and rounded once: the bits do not depend on where
+    the keys lie.
+    """
+
+    _engine: Engine
+
+    def group(self, keys: Any, *, first: Optional[int] = None,
+              count: Optional[int] = None) -> Groups:
+        """Groups of whatever lies beside `keys`.
+
+        Parameters
+        ----------
+        keys : array_like of integers or ResidentArray
+            In any order; sorted ones are faster.
+        first, count : int, optional
+            Answer for each of `count` integers from `first` (0) on, whether it occurs or not; other
+            keys are an error. By default for each key that occurs.
+
+        Examples
+        --------
+        >>> gpu.group([3, 1, 3]).agg([1.0, 2.0, 5.0], ["mean", "max"])
+        Grouped(keys=array([1, 3]), counts=array([1, 2]),
+                statistics=Statistics(mean=array([2., 3.]), max=array([2., 5.])))
+        """
+        return Groups(self, keys, first, count)
+
+    def aggregate(self, keys: Any, values: Any, statistics: Union[str, Sequence[str]], *,
+                  first: Optional[int] = None, count: Optional[int] = None, ddof: int = 0,
+                  ignore_nan: bool = False, overflow: str = "error") -> Grouped:
+        """Statistics of the values of each key, as `group(keys).agg(values, ...)`.
+
+        `statistics` are names as of `reduce`. Of a key without values those that need some are
+        NaN, 0 of integers, and -1 of positions; positions are those in `values`.
+        """
+        array = _flat(keys)
+        if count is None and first is not None:
+            raise ValueError("count: is needed where first is given")
+        groups: tuple[Any, ...] = ("found", 0)
+        if count is not None:
+            groups = ("range", operator.index(first or 0), operator.index(count))
+        found, counts, of_values, _, _ = _ask(self._engine, array, None, values, groups, statistics,
+                                              ddof, ignore_nan, overflow)
+        dtype = array.dtype
+        own = np.arange(groups[1], groups[1] + groups[2]) if found is None else found
+        return Grouped(own.astype(dtype, copy=False), counts, of_values)
+
+    def binned_statistic(self, x: Any, values: Any,
+                         statistic: Union[str, Sequence[str]] = "mean", bins: Bins = 10,
+                         range: Range = None, *, ddof: int = 0,
+                         ignore_nan: bool = False) -> BinnedStatistic:
+        """`scipy.stats.binned_statistic` of one set of values, with counts for bin numbers.
+
+        Parameters
+        ----------
+        x : array_like or ResidentArray
+            Coordinates; NaN and what lies outside are in no bin.
+        values : array_like or ResidentArray
+            As many.
+        statistic : str or list of str
+            Names as of `reduce`; several make `statistic` of the result a `Statistics`.
+        bins : int or increasing edges
+        range : (float, float), optional
+            Outer edges of bins of equal width; by default the smallest and largest coordinate.
+
+        Examples
+        --------
+        >>> gpu.binned_statistic([1, 2, 4], [5.0, 7.0, 1.0], "mean", bins=[0, 3, 5])
+        BinnedStatistic(statistic=array([6., 1.]), bin_edges=array([0., 3., 5.]),
+                        counts=array([2, 1]))
+        """
+        array = _flat(x)
+        specification, edges = _bins_of(self, array, bins, range)
+        _, counts, of_values, resolved, _ = _ask(
+            self._engine, array, None, values, ("bins", [specification], False), statistic, ddof,
+            ignore_nan, "error")
+        return BinnedStatistic(_only(of_values, statistic), resolved[0] if edges is None else edges,
+                               counts)
+
+    def binned_statistic_2d(self, x: Any, y: Any, values: Any,
+                            statistic: Union[str, Sequence[str]] = "mean", bins: Any = 10,
+                            range: Any = None, *, ddof: int = 0,
+                            ignore_nan: bool = False) -> BinnedStatistic2d:
+        """`scipy.stats.binned_statistic_2d`, likewise; results have the shape (x bins, y bins)."""
+        first, second = _flat(x), _flat(y)
+        both = np.result_type(first.dtype, second.dtype)
+        specified, edges = [], []
+        for samples, of_axis, bounds in zip((first, second), _for_both(bins), range or (None,) * 2):
+            checked = _check_bins(self, samples, of_axis, bounds)
+            if isinstance(checked, Even):
+                checked = checked._replace(dtype=np.dtype(np.float64))
+            specified.append(_specify_increasing(checked))
+            edges.append(edges_of(of_axis, checked))
+        shape = tuple(len(one) - 1 for one in edges)
+        _, counts, of_values, _, _ = _ask(
+            self._engine, first, _source(second, both), values, ("bins", specified, False),
+            statistic, ddof, ignore_nan, "error", both)
+        for name in of_values:
+            of_values[name] = of_values[name].reshape(shape)
+        return BinnedStatistic2d(_only(of_values, statistic), edges[0], edges[1],
+                                 counts.reshape(shape))
+
+
+def _ask(engine: Engine, keys: Any, y_keys: Optional[Source], values: Any,
+         groups: tuple[Any, ...], statistics: Union[str, Sequence[str]], ddof: int,
+         ignore_nan: bool, overflow: str, key_dtype: Any = None
+         ) -> tuple[Any, Array, Statistics, Any, Any]:
+    """Keys, counts, statistics of NumPy's dtypes, edges and what is in no bin."""
+    names = [statistics] if isinstance(statistics, str) else list(statistics)
+    if not names:
+        raise ValueError("statistics: must name at least one")
+    numbers = [number_of(name) for name in names]
+    divisor = to_ddof(ddof)
+    if not isinstance(divisor, int):
+        raise ValueError("ddof: must be a whole number")
+    own = values if hasattr(values, "_lay_out") else as_array(values).ravel()
+    found, counts, columns, edges, outside, execution = engine.reduce_by_key(
+        _source_of(keys, key_dtype), _source_of(own), groups, y_keys, numbers, ignore_nan,
+        wraps(overflow), divisor)
+    of_values = {name: column.astype(result_dtype(number, own.dtype), copy=False)
+                 for name, number, column in zip(names, numbers, columns)}
+    return found, counts.astype(np.intp), Statistics(of_values, execution), edges, outside
+
+
+def _source_of(array: Any, dtype: Any = None) -> Source:
+    """The source of an array, which may be empty."""
+    return _source(array, dtype) if array.size else (*_empty(array, dtype), None)
+
+
+def _empty(array: Any, dtype: Any) -> tuple[Array, int]:
+    flat, number, _ = _source(np.empty(0, array.dtype), dtype)
+    assert isinstance(flat, np.ndarray)
+    return flat, number
+
+
+def _bins_of(self: Any, array: Any, bins: Any, range: Range
+             ) -> tuple[tuple[Any, ...], Optional[Array]]:
+    """Bins for the wire, and their edges, if they do not follow from the coordinates."""
+    if isinstance(bins, str):
+        raise TypeError("`bins` must be an integer or increasing edges")
+    if range is None and _finds_range(array, bins):
+        return ("even", operator.index(bins), None, None), None
+    checked = _check_bins(self, array, bins, range)
+    return _specify_increasing(checked), edges_of(bins, checked)
+
+
+def _specify_increasing(edges: Union[Even, Array]) -> tuple[Any, ...]:
+    specification, places = _specify(edges)
+    if places is not None:
+        raise ValueError("`bins` must increase strictly")
+    return specification
+
+
+def _only(statistics: Statistics, names: Union[str, Sequence[str]]) -> Any:
+    return statistics[names] if isinstance(names, str) else statistics

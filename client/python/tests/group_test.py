@@ -1,0 +1,104 @@
+"""Groups by key and binned statistics, beside NumPy's; of a server and of gridfold.local()."""
+
+import asyncio
+import unittest
+
+import numpy as np
+
+from package_case import DTYPES, PackageTest, gf, numbers
+
+
+class GroupTest(PackageTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.both = (cls.gpu, gf.local())
+        random = np.random.default_rng(35)
+        cls.keys = random.integers(-4, 30, 3000).astype("i2")
+        cls.values = random.normal(size=3000)
+
+    def of_keys(self, function, keys=None):
+        keys = self.keys if keys is None else keys
+        return np.array([function(self.values[keys == key]) for key in np.unique(keys)])
+
+    def test_keys_that_occur(self):
+        for gpu in self.both:
+            keys, counts, statistics = gpu.group(self.keys).agg(
+                self.values, ["mean", "max", "argmin", "std"], ddof=1)
+            expected_keys, expected_counts = np.unique(self.keys, return_counts=True)
+            self.assert_same(keys, expected_keys)
+            self.assert_same(counts, expected_counts)
+            np.testing.assert_allclose(statistics.mean, self.of_keys(np.mean), atol=1e-14)
+            self.assert_same(statistics.max, self.of_keys(np.max))
+            np.testing.assert_allclose(statistics.std, self.of_keys(lambda v: v.std(ddof=1)))
+            first = np.array([np.flatnonzero(self.keys == key)[
+                self.values[self.keys == key].argmin()] for key in expected_keys])
+            self.assert_same(statistics.argmin, first)
+
+    def test_every_type(self):
+        keys = np.arange(60, dtype="u8") % 7 + 2**63
+        for dtype in DTYPES:
+            values = numbers(dtype, 60)
+            for gpu in self.both:
+                found = gpu.group(keys).agg(values, ["sum", "min"])
+                self.assert_same(found.keys, np.unique(keys))
+                expected = np.array([values[keys == key].sum() for key in np.unique(keys)])
+                np.testing.assert_array_equal(found.statistics.sum, expected)
+                self.assertEqual(found.statistics.min.dtype, dtype)
+
+    def test_a_range(self):
+        for gpu in self.both:
+            found = gpu.group(self.keys, first=-6, count=40).agg(self.values,
+                                                                 ["sum", "mean", "argmax"])
+            self.assert_same(found.keys, np.arange(-6, 34, dtype="i2"))
+            self.assertEqual(found.counts.tolist(),
+                             np.bincount(self.keys + 6, minlength=40).tolist())
+            self.assertTrue(np.isnan(found.statistics.mean[0]))
+            self.assertEqual((found.statistics.sum[0], found.statistics.argmax[0]), (0, -1))
+            with self.assertRaisesRegex(gf.InvalidArgumentError, "not among the 3 from 0 on"):
+                gpu.group(self.keys, count=3).agg(self.values, "sum")
+
+    def test_binned_statistics(self):
+        x = np.random.default_rng(36).normal(size=3000)
+        for gpu in self.both:
+            for bins, bounds in ((9, None), (5, (-1, 2)), ([-1, 0, 0.5, 3], None)):
+                found = gpu.binned_statistic(x, self.values, "sum", bins, bounds)
+                sums, edges = np.histogram(x, bins, bounds, weights=self.values)
+                np.testing.assert_allclose(found.statistic, sums, atol=1e-12)
+                np.testing.assert_allclose(found.bin_edges, edges, rtol=1e-15)
+                self.assertEqual(found.counts.tolist(), np.histogram(x, bins, bounds)[0].tolist())
+            several = gpu.binned_statistic(x, self.values, ["mean", "count"], [50, 60])
+            self.assertTrue(np.isnan(several.statistic.mean[0]))
+            self.assertEqual(several.statistic.count[0], 0)
+            y = self.values[::-1]
+            found = gpu.binned_statistic_2d(x, y, self.values, "sum", [4, 3], [(-2, 2), (-1, 1)])
+            sums, *_ = np.histogram2d(x, y, [4, 3], [(-2, 2), (-1, 1)], weights=self.values)
+            np.testing.assert_allclose(found.statistic, sums, atol=1e-12)
+            self.assertEqual(found.counts.shape, (4, 3))
+
+    def test_arrays_on_the_server_and_asyncio(self):
+        expected = self.gpu.group(self.keys).agg(self.values, "mean")
+        with self.gpu.put(self.keys) as keys, self.gpu.put(self.values) as values:
+            found = self.gpu.group(keys).agg(values, "mean")
+            self.assert_same(found.statistics.mean, expected.statistics.mean)
+
+        async def ask():
+            async with gf.aio.connect(self.server.target) as gpu:
+                return await gpu.group(self.keys).agg(self.values, "mean")
+
+        self.assert_same(asyncio.run(ask()).statistics.mean, expected.statistics.mean)
+
+    def test_what_makes_no_sense(self):
+        for gpu in self.both:
+            with self.assertRaisesRegex(gf.InvalidArgumentError, "keys are integers"):
+                gpu.group(self.values).agg(self.values, "sum")
+            with self.assertRaises(gf.InvalidArgumentError):
+                gpu.group(self.keys).agg(self.values[1:], "sum")
+            with self.assertRaises(ValueError):
+                gpu.group(self.keys).agg(self.values, "mode")
+            with self.assertRaises(ValueError):
+                gpu.group(self.keys, first=3).agg(self.values, "sum")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,111 @@
+// The kernels that order elements by group. For bykey/ only; plain C++.
+//
+// Elements become numbers, which are ordered as their groups are; a stable sort by one digit after
+// the other brings the numbers, and a payload with each, in order; runs of equal numbers are
+// groups.
+#ifndef GRIDFOLD_KERNELS_CUDA_BYKEY_KERNELS_H_
+#define GRIDFOLD_KERNELS_CUDA_BYKEY_KERNELS_H_
+
+#include <cstdint>
+
+#include "kernels/numerics/bins/layout.h"
+#include "kernels/types/element_type.h"
+#include "kernels/types/policies.h"
+
+namespace gridfold::kernels::cuda {
+
+inline constexpr uint32_t kKeyThreads = 256;
+
+// What kernels find of all keys; all 0 to begin with.
+struct KeyFacts {
+  uint64_t least_inverted = 0;  // The inverse of the least number of a key.
+  uint64_t largest = 0;
+  uint64_t outcomes[3] = {};            // Underflow, overflow, NaN.
+  uint64_t first_outside_inverted = 0;  // The inverse of the index of the first key in no bin.
+  uint64_t varying_bits = 0;            // In which numbers differ.
+  uint64_t has_descent = 0;             // Whether a number is smaller than the one before it.
+};
+
+// Finds the extremes of keys' numbers (numerics/arithmetic/ordered_key.h).
+using KeyExtremesKernel = void (*)(const void* keys, uint64_t count, KeyFacts* facts);
+KeyExtremesKernel FindKeyExtremesKernel(ElementType type);
+
+// Numbers keys: those of their order less `least`. Of 32 or 64 bits.
+using NumberKeysKernel = void (*)(const void* keys, uint64_t count, uint64_t least, void* numbers);
+NumberKeysKernel FindNumberKeysKernel(ElementType type, bool is_narrow);
+
+struct KeyBinArguments {
+  const void* keys = nullptr;
+  const void* y_keys = nullptr;  // Null in one dimension.
+  uint64_t count = 0;
+  BinLayout bins;
+  BinLayout y_bins;
+  OutOfRangePolicy policy = OutOfRangePolicy::kDrop;
+  uint32_t dropped = 0;  // The number of what is in no bin.
+};
+// Numbers of 32 bits: those of bins.
+using NumberBinsKernel = void (*)(KeyBinArguments arguments, uint32_t* numbers, KeyFacts* facts);
+NumberBinsKernel FindNumberBinsKernel(ElementType type);
+
+// Finds whether numbers are in order, and the bits in which they differ.
+using SurveyKernel = void (*)(const void* numbers, uint64_t count, KeyFacts* facts);
+SurveyKernel FindSurveyKernel(bool is_narrow);
+
+// --- One pass of the sort.
+
+inline constexpr uint32_t kDigitBits = 8;
+inline constexpr uint32_t kDigits = 1 << kDigitBits;
+inline constexpr uint32_t kSortItems = 16;  // Of a thread, in a tile.
+inline constexpr uint32_t kSortTile = kKeyThreads * kSortItems;
+
+struct SortPass {
+  uint64_t count = 0;
+  uint64_t chunk = 0;  // Elements that a block takes: whole tiles. As many blocks as there are.
+  uint32_t first_bit = 0;
+  uint32_t mask = 0;  // Of a digit.
+};
+
+// Counts each block's digits, [digit][block].
+using CountDigitsKernel = void (*)(SortPass pass, const void* numbers, uint64_t* counts);
+CountDigitsKernel FindCountDigitsKernel(bool is_narrow);
+
+// Makes each digit's counts running sums before each block, and finds their `totals`; a block of
+// kKeyThreads for each of so many lists.
+using ScanCountsKernel = void (*)(uint64_t* counts, uint64_t list_length, uint64_t* totals);
+ScanCountsKernel FindScanCountsKernel();
+
+struct SortArrays {
+  const void* numbers = nullptr;
+  const void* payload = nullptr;  // Null: the elements' places, of 32 bits.
+  void* sorted_numbers = nullptr;
+  void* sorted_payload = nullptr;
+};
+using SortKernel = void (*)(SortPass pass, SortArrays arrays, const uint64_t* counts,
+                            const uint64_t* totals);
+SortKernel FindSortKernel(bool has_narrow_numbers, bool has_narrow_payload);
+
+// --- Runs.
+
+// Counts the runs that begin in each block's chunk of pass.count ordered numbers.
+using CountRunsKernel = void (*)(SortPass pass, const void* numbers, uint64_t* counts);
+CountRunsKernel FindCountRunsKernel(bool is_narrow);
+
+// Writes number and beginning of each run, after ScanCounts of one list.
+using WriteRunsKernel = void (*)(SortPass pass, const void* numbers, const uint64_t* counts,
+                                 uint64_t* run_numbers, uint64_t* begins);
+WriteRunsKernel FindWriteRunsKernel(bool is_narrow);
+
+// --- Moving.
+
+// moved[i] = elements[places[i]], of so many bytes each.
+using GatherKernel = void (*)(const void* elements, const uint32_t* places, uint64_t count,
+                              void* moved);
+GatherKernel FindGatherKernel(uint64_t element_bytes);
+
+// In place: positions[i] = places[positions[i]].
+using MapPlacesKernel = void (*)(const uint32_t* places, uint64_t* positions, uint64_t count);
+MapPlacesKernel FindMapPlacesKernel();
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_BYKEY_KERNELS_H_

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernels/contract/invalid_field.h"
+#include "kernels/contract/lane_limits.h"
+#include "kernels/cuda/bykey/order.h"
+#include "kernels/cuda/lane/cancellation.h"
+#include "kernels/cuda/lane/lane.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+// The indices of an answer that may have to be mapped: two for each group.
+uint64_t IndexBytesMax(const KeyedReductionPlan& plan) {
+  return 2 * std::min(plan.group_count_max, plan.keys.element_count) * sizeof(uint64_t);
+}
+
+uint64_t EdgeBytesMax(const KeyedReductionPlan& plan) {
+  uint64_t bytes = 0;
+  if (!plan.bins) return bytes;
+  for (const PlannedBins& bins : plan.bins->bins) {
+    // Both axes may have the same bins; a table may be of a single one.
+    if (bins.kind == BinKind::kTable) {
+      bytes += 2 * ScratchBytes((bins.bin_count + 1) * sizeof(double));
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+uint64_t CudaLane::KeyedRoomBytes(const KeyedReductionPlan& plan) const {
+  return OrderRoomBytes(plan, properties_) + ScratchBytes(IndexBytesMax(plan)) + EdgeBytesMax(plan);
+}
+
+absl::StatusOr<KeyedReductionResult> CudaLane::RunKeyedReduction(const KeyedReductionPlan& plan,
+                                                                 const KeyedInput& input,
+                                                                 std::stop_token stop,
+                                                                 RunStatistics& statistics) {
+  absl::Status status = CheckKeyedReductionFits(options_, plan, input);
+  if (status.ok() && plan.keys.element_count > kKeyedElementsMax) {
+    status = LargerThanALane("more keys than can be counted in 32 bits");
+  }
+  if (!status.ok()) return status;
+  statistics = RunStatistics{};
+  KeyedReductionResult result;
+  RunStatistics run;
+  if (plan.bins) result.bins = plan.bins->bins;
+  if (plan.bins && plan.bins->needs_range()) {
+    absl::StatusOr<HistogramResult> counted = RunHistogram(
+        *plan.bins, {.array = input.keys, .y_array = input.y_keys, .weights = HostSpan{}}, stop,
+        run);
+    statistics.Add(run);
+    if (!counted.ok()) return counted.status();
+    result.bins = std::move(counted->bins);
+  }
+  Scratch room(input.room.data, input.room.size_bytes);
+  DeviceOrder order;
+  status = Run(run, [&] { return OrderKeys(plan, input, result.bins, room, stop, order); });
+  statistics.Add(run);
+  if (!status.ok()) return status;
+
+  const ReductionPlan groups = PlanOfGroups(plan, order.offsets);
+  if (status = CheckGroupsFit(options_, groups); !status.ok()) return status;
+  absl::StatusOr<ReductionResult> reduced =
+      RunReduction(groups, ResidentSpan{order.values, groups.array.size_bytes()}, stop, run);
+  statistics.Add(run);
+  if (!reduced.ok()) return reduced.status();
+  if (order.places != nullptr) {
+    status = Run(run, [&] { return MapKeyedIndices(order, room, stop, *reduced); });
+    statistics.Add(run);
+    if (!status.ok()) return status;
+  }
+  statistics.strategy = order.is_sorted ? "by-key/sort" : "by-key/in-order";
+  statistics.bytes_read = SizeBytes(input.keys) + SizeBytes(input.y_keys) + SizeBytes(input.values);
+  result.reduction = *std::move(reduced);
+  result.groups = std::move(order.groups);
+  result.offsets = std::move(order.offsets);
+  result.underflow_count = order.underflow_count;
+  result.overflow_count = order.overflow_count;
+  result.nan_count = order.nan_count;
+  return result;
+}
+
+absl::Status CudaLane::OrderKeys(const KeyedReductionPlan& plan, const KeyedInput& input,
+                                 const std::vector<PlannedBins>& bins, Scratch& room,
+                                 const std::stop_token& stop, DeviceOrder& order) {
+  DeviceSpan keys;
+  DeviceSpan y_keys;
+  DeviceSpan values;
+  const StagedArray arrays[] = {{input.keys, keys}, {input.y_keys, y_keys}, {input.values, values}};
+  absl::Status status = StageArrays(arrays, plan.keys.element_count, stop);
+  if (!status.ok()) return status;
+  DeviceKeyedInput device_input{.keys = static_cast<const std::byte*>(keys.data),
+                                .y_keys = static_cast<const std::byte*>(y_keys.data),
+                                .values = static_cast<const std::byte*>(values.data)};
+  for (size_t axis = 0; axis < bins.size(); ++axis) {
+    if (bins[axis].kind != BinKind::kTable) continue;
+    const auto edges = std::as_bytes(std::span(bins[axis].edges));
+    const absl::StatusOr<std::byte*> place = room.Allocate<std::byte>(edges.size());
+    if (!place.ok()) return place.status();
+    const HostSpan from{edges.data(), edges.size()};
+    if (status = CopyIn(std::span(&from, 1), *place, stop); !status.ok()) return status;
+    device_input.edges[axis] = reinterpret_cast<const double*>(*place);
+  }
+  status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
+  timer_.WatchKernels(stream_.get());
+  if (status.ok()) status = CheckStop(stop);
+  if (!status.ok()) return status;
+  absl::StatusOr<DeviceOrder> ordered =
+      OrderByGroup(plan, bins, device_input, room, properties_, stream_.get(),
+                   [&](const void* from, std::span<const MutableHostSpan> to) {
+                     return CopyOut(static_cast<const std::byte*>(from), to, stop);
+                   });
+  if (!ordered.ok()) return ordered.status();
+  order = *std::move(ordered);
+  return timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
+}
+
+absl::Status CudaLane::MapKeyedIndices(const DeviceOrder& order, Scratch& room,
+                                       const std::stop_token& stop, ReductionResult& result) {
+  std::vector<uint64_t> positions;
+  MapIndices(
+      [&](uint64_t group, uint64_t index) {
+        positions.push_back(order.offsets[group] + index);
+        return index;
+      },
+      result);
+  if (positions.empty()) return absl::OkStatus();
+  const absl::StatusOr<uint64_t*> on_device = room.Allocate<uint64_t>(positions.size());
+  if (!on_device.ok()) return on_device.status();
+  const auto bytes = std::as_writable_bytes(std::span(positions));
+  const HostSpan from{bytes.data(), bytes.size()};
+  absl::Status status = CopyIn(std::span(&from, 1), reinterpret_cast<std::byte*>(*on_device), stop);
+  if (status.ok()) {
+    status = MapPlaces(order, *on_device, positions.size(), properties_, stream_.get());
+  }
+  const MutableHostSpan to{bytes.data(), bytes.size()};
+  if (status.ok()) {
+    status = CopyOut(reinterpret_cast<const std::byte*>(*on_device), std::span(&to, 1), stop);
+  }
+  if (!status.ok()) return status;
+  // In the same order as before.
+  auto next = positions.begin();
+  MapIndices([&](uint64_t, uint64_t) { return *next++; }, result);
+  return absl::OkStatus();
+}
+
+}  // namespace gridfold::kernels::cuda
