@@ -6,6 +6,7 @@ GRIDFOLD_SERVER_BINARY names the program.
 import hashlib
 import json
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -457,6 +458,13 @@ class ServerProcessTest(unittest.TestCase):
         with open(path) as file:
             return list(map(json.loads, file))
 
+    def await_lines(self, path, count):
+        """Waits for lines, which are written a while after what they tell of."""
+        deadline = time.monotonic() + 60
+        while pathlib.Path(path).read_text().count("\n") < count:
+            assert time.monotonic() < deadline, f"{path} has too few lines"
+            time.sleep(0.005)
+
     def test_the_audit_log_says_who_did_what(self):
         token = {"sha256": hashlib.sha256(b"one").hexdigest(), "tenant": "a"}
         with tempfile.TemporaryDirectory() as folder:
@@ -468,6 +476,7 @@ class ServerProcessTest(unittest.TestCase):
             metadata = [(b"authorization", b"Bearer one")]
             connection.call(CREATE, create_request("x"), metadata)
             connection.call(CREATE, create_request("x"), metadata)
+            self.await_lines(audit, 2)
             os.rename(audit, audit + ".1")
             server.signal(signal.SIGHUP)
             server.wait_for_event("audit_log_reopened")

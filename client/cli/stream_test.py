@@ -51,7 +51,7 @@ class StreamTest(CommandLineTest):
 
     def test_what_cannot_be_streamed(self):
         path = self.save("few.npy", np.arange(10.0))
-        self.expect_failure(2, "--output is needed", "scan", path, "--stream")
+        self.expect_failure(2, "--output with a file of elements is needed", "scan", path, "--stream")
         self.expect_failure(2, "--stream", "reduce", path, "--chunk-bytes", "100")
         self.expect_failure(2, "--array", "reduce", "--array", "x", "--stream")
         self.expect_failure(4, "number of elements", "scan", "-", "--type", "int8", "--stream",

@@ -23,7 +23,7 @@ class UsageTest(CommandLineTest):
         self.expect("no option --stats; did you mean --stat?", "reduce", DELAY, "--stats", "sum")
         self.expect("no option --sever; did you mean --server?", "info", "--sever=x")
         self.expect("no option --frobnicate\n", "reduce", DELAY, "--frobnicate")
-        self.expect("one argument too many", "reduce", DELAY, "more")
+        self.expect("one argument too many", "scan", DELAY, "more")
 
     def test_names(self):
         self.expect("--stat: 'meen' is none of", "reduce", DELAY, "--stat", "meen")

@@ -39,7 +39,9 @@ class KeyedTest : public testing::Test {
     const gridfold_array values = ArrayOf(values_, GRIDFOLD_FLOAT64);
     const gridfold_keyed_arrays arrays = {.keys = &keys, .y_keys = nullptr, .values = &values};
     const gridfold_status status = gridfold_reduce_by_key(engine_, &arrays, &spec_, &result_);
-    if (status == GRIDFOLD_OK) EXPECT_EQ(gridfold_keyed_groups(result_, &groups_), GRIDFOLD_OK);
+    if (status == GRIDFOLD_OK) {
+      EXPECT_EQ(gridfold_keyed_groups(result_, &groups_), GRIDFOLD_OK);
+    }
     return status;
   }
 

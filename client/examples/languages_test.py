@@ -31,6 +31,7 @@ JAR_NAMES = ["grpc-api", "grpc-core", "grpc-context", "grpc-netty", "grpc-protob
              "jsr305", "geronimo-annotation-1.3-spec", "javax.annotation-api",
              "error-prone-annotations", "gson"]
 BUILD_SECONDS = 250
+NPM_SECONDS = 60
 RUN_SECONDS = 60
 
 
@@ -38,6 +39,18 @@ def missing_of(programs, files):
     """The programs and files of a language that are not there."""
     return [name for name in programs if not shutil.which(name)] + [
         str(path) for path in files if not path.exists()]
+
+
+def install_node_packages(home):
+    """Why npm could not install them, or nothing."""
+    command = ["npm", "install", "--prefix", home, "--no-audit", "--no-fund", "--silent",
+               "--fetch-retries=1", *NODE_PACKAGES]
+    try:
+        installed = subprocess.run(command, capture_output=True, text=True,
+                                   timeout=NPM_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return f"it took longer than {NPM_SECONDS} s"
+    return installed.stderr.strip()[-200:] or "?" if installed.returncode != 0 else ""
 
 
 class LanguagesTest(unittest.TestCase):
@@ -102,13 +115,10 @@ class LanguagesTest(unittest.TestCase):
         if not all((home / "node_modules" / name.rpartition("@")[0]).is_dir()
                    for name in NODE_PACKAGES):
             home.mkdir(parents=True, exist_ok=True)
-            installed = subprocess.run(["npm", "install", "--prefix", home, "--no-audit", "--no-fund",
-                                        "--silent", *NODE_PACKAGES], capture_output=True, text=True,
-                                       timeout=BUILD_SECONDS, check=False)
-            if installed.returncode != 0:
+            failure = install_node_packages(home)
+            if failure:
                 self.run_command("node", "--check", EXAMPLES / "node/sum.js")
-                self.skipTest(f"its syntax is right, and npm cannot install what it needs: "
-                              f"{installed.stderr.strip()[-200:]}")
+                self.skipTest(f"its syntax is right, and npm cannot install what it needs: {failure}")
         self.check_answer(self.run_command("node", EXAMPLES / "node/sum.js", self.server.target,
                                            seconds=RUN_SECONDS, GRIDFOLD_PROTO=str(PROTO),
                                            NODE_PATH=str(home / "node_modules")))

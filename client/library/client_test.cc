@@ -237,7 +237,7 @@ TEST_F(ClientTest, EveryKindOfStatisticReachesTheCaller) {
     results { statistic: STATISTIC_MEAN values { double_values { values: 0.5 values: inf } } }
     results { statistic: STATISTIC_ANY values { bool_values { values: true values: false } } }
     group_count: 2
-    execution { engine: "cuda" strategy: "reduce/contiguous" cluster_size: 8 bytes_read: 77
+    execution { engine: "cuda" strategy: "reduce/long/blocks" cluster_size: 8 bytes_read: 77
                 queue_time { nanos: 1000 } stage_in_time { nanos: 2000 } kernel_time { nanos: 3000 }
                 stage_out_time { nanos: 4000 } total_time { seconds: 1 } })",
         reduce_response_);
@@ -253,7 +253,7 @@ TEST_F(ClientTest, EveryKindOfStatisticReachesTheCaller) {
               ElementsAre(true, false));
   EXPECT_EQ(result->Find(Statistic::kMax), nullptr);
   EXPECT_EQ(result->execution.engine, "cuda");
-  EXPECT_EQ(result->execution.strategy, "reduce/contiguous");
+  EXPECT_EQ(result->execution.strategy, "reduce/long/blocks");
   EXPECT_EQ(result->execution.cluster_size, 8u);
   EXPECT_EQ(result->execution.bytes_read, 77u);
   EXPECT_EQ(result->execution.queue_time, absl::Microseconds(1));

@@ -171,6 +171,11 @@ TEST_P(EmptyGroupsTest, AxesAndWholeArrays) {
   }
 }
 
+TEST_P(EmptyGroupsTest, NothingButEmptySegments) {
+  const TestArray array = MakeVector(ElementType::kFloat64, 0, DataKind::kSmall, 10);
+  Check(array, Everything(array, {GroupingKind::kSegments, {0, 0, 0}}), kNull, 0);
+}
+
 TEST_P(EmptyGroupsTest, NanWhereValuesAreReal) {
   const GroupingSpec grouping = RaggedSegments();
   const TestArray array =

@@ -85,7 +85,7 @@ class MappedMemoryTest : public EngineTest {
     if (!expected.ok()) return;
     EXPECT_EQ(run.bytes_read, expected_run.bytes_read);
     // Columns of a part may be few enough to be reduced as rows.
-    if (run.strategy != "reduce/transposed") {
+    if (run.strategy.rfind("reduce/transposed", 0) != 0) {
       EXPECT_EQ(run.strategy, expected_run.strategy);
     }
     for (size_t i = 0; i < expected->columns.size(); ++i) {

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
 #include "kernels/contract/reduction_checks.h"
-#include "kernels/contract/segments.h"
 #include "kernels/contract/statistic_error.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 
@@ -100,6 +99,7 @@ class TolerantReduction::Finisher {
 
   // Of groups that are not empty.
   void FillPlaces(Statistic statistic, std::vector<uint64_t>& slots) {
+    if (reduction_.places_.statistics.empty()) return;
     if (!reduction_.places_.return_states) {
       auto place = SlotsOf(statistic, places_)->begin();
       for (uint64_t g = 0; g < slots.size(); ++g) {
@@ -284,6 +284,7 @@ void TolerantReduction::MakePlans() {
     }
   }
   if (NeedsCounts()) AddOnce(Statistic::kCount, values_.statistics);
+  if (places_.grouping.group_count == 0) places_.statistics.clear();
 }
 
 absl::StatusOr<TolerantResult> TolerantReduction::Finish(const ReductionResult& values,

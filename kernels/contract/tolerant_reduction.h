@@ -22,6 +22,7 @@
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/reduction_checks.h"
 #include "kernels/contract/scalar.h"
+#include "kernels/contract/segments.h"
 
 namespace gridfold::kernels {
 

@@ -126,14 +126,14 @@ absl::StatusOr<Selected> Select(const PlannedSelection& selection,
 }
 
 // An index among the selected elements of a group, which is to be that among all of it.
-struct Place {
+struct SelectedPlace {
   uint64_t group;
   uint64_t* index;
 };
 
 // The indices of results, whose k-th group is groups[k] of all.
 void CollectPlaces(const std::vector<uint64_t>& groups, kernels::ReductionResult& result,
-                   std::vector<Place>& places) {
+                   std::vector<SelectedPlace>& places) {
   for (kernels::StatisticColumn& column : result.columns) {
     if (!kernels::TraitsOf(column.statistic).is_index) continue;
     for (size_t k = 0; k < column.slots.size(); ++k)
@@ -165,7 +165,8 @@ std::vector<uint64_t> GroupsOf(const std::vector<uint64_t>& offsets, uint64_t gr
 }
 
 absl::Status RestorePlaces(const kernels::SelectionPlan& plan, const Selected& selected,
-                           const ResidentSpan& mask, std::vector<Place> places, Runner& runner) {
+                           const ResidentSpan& mask, std::vector<SelectedPlace> places,
+                           Runner& runner) {
   std::vector<uint64_t> ranks(places.size());
   for (size_t i = 0; i < places.size(); ++i) {
     ranks[i] = selected.offsets[places[i].group] + *places[i].index;
@@ -258,7 +259,7 @@ absl::StatusOr<kernels::TolerantResult> ReduceSelected(const PlannedReduction& p
       PlanSelected(planned, selected->offsets);
   if (!reduction.ok()) return reduction.status();
 
-  std::vector<Place> places;
+  std::vector<SelectedPlace> places;
   const auto run_plan =
       [&](const kernels::ReductionPlan& part) -> absl::StatusOr<kernels::ReductionResult> {
     if (part.statistics.empty()) return kernels::ReductionResult{};

@@ -21,13 +21,13 @@ using testing::IsNan;
 
 using Extents = std::vector<uint64_t>;
 
-v1::ArraySource Shaped(v1::ArraySource source, const Extents& shape) {
+v1::ArraySource WithExtents(v1::ArraySource source, const Extents& shape) {
   source.mutable_inline_array()->mutable_shape()->Add(shape.begin(), shape.end());
   return source;
 }
 
 v1::ArraySource Mask(const std::vector<uint8_t>& truths, const Extents& shape) {
-  return Shaped(ArrayOf(v1::ELEMENT_TYPE_BOOL, truths), shape);
+  return WithExtents(ArrayOf(v1::ELEMENT_TYPE_BOOL, truths), shape);
 }
 
 class WhereTest : public ArrayServiceTest {
@@ -106,7 +106,7 @@ class WhereTest : public ArrayServiceTest {
 TEST_F(WhereTest, EverySetOfAxes) {
   const Extents shape = {3, 4, 2, 5};
   const auto numbers = Numbers(120);
-  const auto array = Shaped(ArrayOf(v1::ELEMENT_TYPE_INT32, numbers), shape);
+  const auto array = WithExtents(ArrayOf(v1::ELEMENT_TYPE_INT32, numbers), shape);
   for (uint32_t axes = 0; axes < 16; ++axes) {
     for (const Extents& of_mask : {shape, Extents{4, 2, 5}, Extents{5}}) {
       SCOPED_TRACE(std::to_string(axes) + ", mask of " + std::to_string(of_mask.size()));
@@ -127,8 +127,7 @@ TEST_F(WhereTest, ResidentArraysAndMasks) {
   caller_.Put("mask", v1::ELEMENT_TYPE_BOOL, {300, 100}, truths);
   ASSERT_TRUE(caller_.Get("mask").ok());
   EXPECT_EQ(caller_.got.array().element_type(), v1::ELEMENT_TYPE_BOOL);
-  for (uint32_t axes = 0; axes < 4; ++axes) {
-    if (axes == 0) continue;  // More groups than the server allows.
+  for (uint32_t axes = 1; axes < 4; ++axes) {
     const auto status = caller_.Compute(Request(Resident("numbers"), Resident("mask"), axes));
     ASSERT_TRUE(status.ok()) << status.error_message();
     Expect(Find(numbers, truths, {300, 100}, axes));
@@ -165,7 +164,7 @@ TEST_F(WhereTest, Segments) {
 TEST_F(WhereTest, AnInitialElement) {
   v1::ReduceArrayRequest request;
   *request.mutable_array() =
-      Shaped(ArrayOf(v1::ELEMENT_TYPE_INT16, std::vector<int16_t>{1, 2, 3, 4, 5, 6}), {2, 3});
+      WithExtents(ArrayOf(v1::ELEMENT_TYPE_INT16, std::vector<int16_t>{1, 2, 3, 4, 5, 6}), {2, 3});
   request.mutable_grouping()->set_axis(0);
   request.add_statistics(v1::STATISTIC_SUM);
   request.add_statistics(v1::STATISTIC_MAX);
@@ -187,7 +186,7 @@ TEST_F(WhereTest, AnInitialElement) {
 TEST_F(WhereTest, Scans) {
   v1::ScanArrayRequest request;
   *request.mutable_array() =
-      Shaped(ArrayOf(v1::ELEMENT_TYPE_FLOAT64, std::vector<double>{5, 1, 7, 2, 8, 3}), {2, 3});
+      WithExtents(ArrayOf(v1::ELEMENT_TYPE_FLOAT64, std::vector<double>{5, 1, 7, 2, 8, 3}), {2, 3});
   *request.mutable_where() = Mask({1, 0, 1, 0, 1, 1}, {2, 3});
   const auto scan = [&](v1::ScanOperation operation, uint32_t axis) {
     request.set_operation(operation);
@@ -235,7 +234,7 @@ TEST_F(WhereTest, Histograms) {
 }
 
 TEST_F(WhereTest, WhatIsNoMaskIsNamed) {
-  const auto array = Shaped(ArrayOf(v1::ELEMENT_TYPE_INT32, Numbers(6)), {2, 3});
+  const auto array = WithExtents(ArrayOf(v1::ELEMENT_TYPE_INT32, Numbers(6)), {2, 3});
   const auto status_of = [&](const v1::ArraySource& mask) {
     return caller_.Compute(Request(array, mask, 1));
   };
@@ -255,7 +254,7 @@ TEST_F(WhereTest, WhatIsNoMaskIsNamed) {
 
 TEST_F(WhereTest, ArraysWithoutElementsOrDimensions) {
   ASSERT_TRUE(caller_
-                  .Compute(Request(Shaped(ArrayOf(v1::ELEMENT_TYPE_INT32, Numbers(0)), {0, 3}),
+                  .Compute(Request(WithExtents(ArrayOf(v1::ELEMENT_TYPE_INT32, Numbers(0)), {0, 3}),
                                    Mask({1, 0, 1}, {3}), 1))
                   .ok());
   EXPECT_THAT(caller_.reduced.results(0).values().int64_values().values(), ElementsAre(0, 0, 0));
@@ -268,20 +267,21 @@ TEST_F(WhereTest, ArraysWithoutElementsOrDimensions) {
 }
 
 TEST_F(WhereTest, TakesNoRoomForLong) {
-  const auto numbers = Numbers(200'000);
-  caller_.Put("numbers", v1::ELEMENT_TYPE_INT32, {200'000}, numbers);
+  const auto numbers = Numbers(100'000);
+  caller_.Put("numbers", v1::ELEMENT_TYPE_INT32, {100'000}, numbers);
   // The copies take more than is left the second time, if the first ones stay.
   for (int i = 0; i < 3; ++i) {
     const auto status =
-        caller_.Compute(Request(Resident("numbers"), Mask(Truths(200'000), {200'000}), 1));
+        caller_.Compute(Request(Resident("numbers"), Mask(Truths(100'000), {100'000}), 1));
     ASSERT_TRUE(status.ok()) << status.error_message();
   }
-  Expect(Find(numbers, Truths(200'000), {200'000}, 1));
+  Expect(Find(numbers, Truths(100'000), {100'000}, 1));
 }
 
 TEST_F(WhereTest, InABatch) {
   v1::BatchComputeRequest batch;
-  const auto array = Shaped(ArrayOf(v1::ELEMENT_TYPE_INT32, std::vector<int32_t>{1, 2, 3}), {3});
+  const auto array =
+      WithExtents(ArrayOf(v1::ELEMENT_TYPE_INT32, std::vector<int32_t>{1, 2, 3}), {3});
   *batch.add_operations()->mutable_reduction() = Request(array, Mask({1, 0, 1}, {3}), 1);
   *batch.add_operations()->mutable_reduction() = Request(array, Mask({1, 0, 3}, {3}), 1);
   v1::BatchComputeResponse response;

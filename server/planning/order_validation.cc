@@ -18,7 +18,11 @@ using kernels::InvalidField;
 absl::StatusOr<InputArray> ValidateWholeArray(const v1::ArraySource& source,
                                               const PlanningContext& context) {
   absl::StatusOr<InputArray> array = ValidateArray(source, "array", context);
-  if (!array.ok() || !array->is_sharded()) return array;
+  if (!array.ok()) return array;
+  if (array->is_bool) {
+    return InvalidField(array->type_field(), "bool has no order statistics: they are counts");
+  }
+  if (!array->is_sharded()) return array;
   return InvalidField("array.resident_array",
                       "lies on several devices, and elements are put in order on one");
 }

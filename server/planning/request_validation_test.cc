@@ -69,7 +69,7 @@ TEST(RequestValidationTest, ArraysOfEveryRequest) {
       {"array { inline_array { } }" + rest, "array.inline_array.element_type"},
       {"array { inline_array { element_type: ELEMENT_TYPE_UNSPECIFIED data: \"a\" } }" + rest,
        "array.inline_array.element_type"},
-      {"array { inline_array { element_type: 13 } }" + rest, "array.inline_array.element_type"},
+      {"array { inline_array { element_type: 14 } }" + rest, "array.inline_array.element_type"},
       {"array { inline_array { element_type: -1 } }" + rest, "array.inline_array.element_type"},
       {"array { inline_array { element_type: ELEMENT_TYPE_INT16 data: \"abc\" } }" + rest,
        "array.inline_array.data"},

@@ -49,6 +49,8 @@ class Caller {
     *request.mutable_array() = array;
     for (const v1::Statistic statistic : statistics) request.add_statistics(statistic);
     grpc::ClientContext context;
+    // So many connections at once may not all succeed at the first attempt.
+    context.set_wait_for_ready(true);
     const grpc::Status status = stub_->ReduceArray(&context, request, &response_);
     EXPECT_EQ(status.error_code(), code) << status.error_message();
     return status.ok();

@@ -41,16 +41,19 @@ void ExpectUnknownValuesAreNamed() {
   }
 }
 
+// Truth values are uint8 to the kernels.
 TEST(ProtoConversionTest, ElementTypes) {
   int count = 0;
-  ForEachValue<v1::ElementType>("ELEMENT_TYPE_",
-                                [&](v1::ElementType wire, const std::string& name) {
-                                  const auto type = FromWire(wire, "field");
-                                  ASSERT_TRUE(type.ok());
-                                  EXPECT_EQ(kernels::ElementTypeName(*type), name);
-                                  EXPECT_EQ(ToWire(*type), wire);
-                                  ++count;
-                                });
+  ForEachValue<v1::ElementType>(
+      "ELEMENT_TYPE_", [&](v1::ElementType wire, const std::string& name) {
+        const auto type = FromWire(wire, "field");
+        ASSERT_TRUE(type.ok());
+        const bool is_bool = name == "bool";
+        EXPECT_EQ(IsBool(wire), is_bool);
+        EXPECT_EQ(kernels::ElementTypeName(*type), is_bool ? "uint8" : name);
+        EXPECT_EQ(ToWire(*type, is_bool), wire);
+        count += !is_bool;
+      });
   EXPECT_EQ(count, kernels::kElementTypeCount);
   ExpectUnknownValuesAreNamed<v1::ElementType>();
   EXPECT_FALSE(FromWire(v1::ELEMENT_TYPE_UNSPECIFIED, "field").ok());

@@ -1,7 +1,5 @@
 #include "client/command_line/arguments/mask_argument.h"
 
-#include <cstdint>
-#include <memory>
 #include <utility>
 
 #include "CLI/Config.hpp"
@@ -28,15 +26,14 @@ MaskArgument::MaskArgument(CLI::App& command, const std::string& group) {
       ->group(group);
 }
 
-absl::StatusOr<std::optional<ArrayInput>> MaskArgument::Load(const Session& session) {
+absl::StatusOr<std::optional<ArrayInput>> MaskArgument::Load() {
   if (!is_given()) return std::nullopt;
   if (!reference_.empty()) {
     absl::StatusOr<ResidentArray> resident = ParseReference("--where-array", reference_);
     if (!resident.ok()) return WithExitCode(resident.status(), ExitCode::kUsage);
-    return ArrayInput(*std::move(resident));
+    return std::optional<ArrayInput>(*std::move(resident));
   }
-  const std::unique_ptr<Progress> progress = session.ShowProgress();
-  absl::StatusOr<HostArray> mask = LoadArray({.path = path_}, [](uint64_t) {});
+  absl::StatusOr<HostArray> mask = LoadArray({.path = path_}, nullptr);
   if (!mask.ok()) return WithExitCode(mask.status(), ExitCode::kInputOutput);
   if (mask->element_type != ElementType::kBool) {
     return WithExitCode(
@@ -46,7 +43,7 @@ absl::StatusOr<std::optional<ArrayInput>> MaskArgument::Load(const Session& sess
         ExitCode::kInputOutput);
   }
   mask_ = *std::move(mask);
-  return ArrayInput(mask_.view());
+  return std::optional<ArrayInput>(mask_.view());
 }
 
 }  // namespace gridfold::client

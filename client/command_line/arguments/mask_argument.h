@@ -8,7 +8,6 @@
 #include "CLI/App.hpp"
 #include "absl/status/statusor.h"
 #include "client/command_line/input/host_array.h"
-#include "client/command_line/session.h"
 #include "gridfold/array_input.h"
 
 namespace gridfold::client {
@@ -24,7 +23,7 @@ class MaskArgument {
 
   // The mask, nothing where none is given; a file is read now. It views this object. Errors: those
   // of LoadArray and ParseReference; elements that are not bool.
-  absl::StatusOr<std::optional<ArrayInput>> Load(const Session& session);
+  absl::StatusOr<std::optional<ArrayInput>> Load();
 
  private:
   std::string path_;

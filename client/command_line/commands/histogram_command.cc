@@ -105,7 +105,7 @@ class HistogramCommand : public Command {
   absl::Status Run(const Session& session) override {
     absl::StatusOr<HistogramOptions> options = ToOptions();
     if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
-    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load(session);
+    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load();
     if (!mask.ok()) return mask.status();
     options->where = *std::move(mask);
     if (absl::Status status = accumulator_.Check(); !status.ok()) return status;
@@ -186,10 +186,7 @@ class HistogramCommand : public Command {
       if (!read.ok()) return read.status();
       *second = *std::move(read);
     }
-    const auto is_bool = [](const std::optional<InputPassage>& array) {
-      return array && TypeOf(*array) == ElementType::kBool;
-    };
-    if ((IsLarge(*x) || IsLarge(*y) || IsLarge(*weights)) && !is_bool(*x) && !is_bool(*weights) &&
+    if ((IsLarge(*x) || IsLarge(*y) || IsLarge(*weights)) && !IsBool(*x) && !IsBool(*weights) &&
         CanStream(options)) {
       if (share.array_count == 1) {
         return Send(session, std::get<OutgoingArray>(*x), nullptr, nullptr, options);
@@ -204,6 +201,10 @@ class HistogramCommand : public Command {
     return std::holds_alternative<OutgoingArray>(input);
   }
   static bool IsLarge(const std::optional<InputPassage>& input) { return input && IsLarge(*input); }
+
+  // Which no stream of samples takes.
+  static bool IsBool(const InputPassage& input) { return TypeOf(input) == ElementType::kBool; }
+  static bool IsBool(const std::optional<InputPassage>& input) { return input && IsBool(*input); }
 
   // A stream has gone by before the range of its samples is known.
   static bool CanStream(const HistogramOptions& options) {

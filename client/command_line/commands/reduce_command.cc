@@ -166,7 +166,7 @@ class ReduceCommand : public Command {
   absl::Status Run(const Session& session) override {
     absl::StatusOr<ReductionOptions> options = ToOptions();
     if (!options.ok()) return options.status();
-    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load(session);
+    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load();
     if (!mask.ok()) return mask.status();
     options->where = *std::move(mask);
     if (absl::Status status = accumulator_.Check(); !status.ok()) return status;

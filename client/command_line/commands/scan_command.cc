@@ -125,7 +125,7 @@ class ScanCommand : public Command {
   absl::Status Run(const Session& session) override {
     absl::StatusOr<ScanOptions> options = ToOptions();
     if (!options.ok()) return options.status();
-    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load(session);
+    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load();
     if (!mask.ok()) return mask.status();
     options->where = *std::move(mask);
     // Forms that are made of all results at once; others are written as the results come.
@@ -185,8 +185,9 @@ class ScanCommand : public Command {
       }));
     }
     auto& large = std::get<OutgoingArray>(*opened);
+    const bool is_bool = large.stream().element_type() == ElementType::kBool;
     const absl::StatusOr<bool> can_stream =
-        large.stream().element_type() == ElementType::kBool ? false : CanStream(session, options);
+        is_bool ? absl::StatusOr<bool>(false) : CanStream(session, options);
     if (!can_stream.ok()) return can_stream.status();
     if (*can_stream) {
       // A header begins with the number of elements.

@@ -33,7 +33,7 @@ struct Answer {
 // "delay.npy: 200,000 int16 elements", "flights.csv, column delay: 200,000 int64 elements".
 std::string DescribeInput(const InputDescription& input, const TextStyle& style);
 
-// "cuda, reduce/contiguous · kernel 9 µs, 44 GB/s · server 140 µs · round trip 4.1 ms".
+// "cuda, reduce/long/blocks · kernel 9 µs, 44 GB/s · server 140 µs · round trip 4.1 ms".
 std::string DescribeExecution(const ExecutionStatistics& execution, absl::Duration round_trip_time,
                               const TextStyle& style);
 

@@ -27,7 +27,7 @@ json Parse(const std::string& text) {
 template <typename Result>
 Answer<Result> MakeAnswer(Result result) {
   result.execution.engine = "cpu";
-  result.execution.strategy = "reduce/contiguous";
+  result.execution.strategy = "reduce/long/blocks";
   result.execution.bytes_read = 12;
   result.execution.kernel_time = absl::Microseconds(2.5);
   return {.input = {.source = "a.npy", .element_type = ElementType::kInt16, .shape = {2, 3}},
@@ -55,7 +55,7 @@ TEST(JsonReportTest, ReductionIsComplete) {
     "mean": ["NaN", "-Infinity"], "l2_norm": [2755170.1662385147, "Infinity"],
     "any": [true, false]})"));
   EXPECT_EQ(object["execution"]["engine"], "cpu");
-  EXPECT_EQ(object["execution"]["strategy"], "reduce/contiguous");
+  EXPECT_EQ(object["execution"]["strategy"], "reduce/long/blocks");
   EXPECT_EQ(object["execution"]["cluster_size"], 1);
   EXPECT_EQ(object["execution"]["bytes_read"], 12);
   EXPECT_EQ(object["execution"]["kernel_time_us"], 2.5);

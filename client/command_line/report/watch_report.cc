@@ -18,8 +18,8 @@ namespace gridfold::client {
 namespace {
 
 constexpr size_t kSpansMax = 160;
-constexpr size_t kLabelColumns = 20;
-constexpr int kBarColumns = 24;
+constexpr size_t kNameColumns = 20;
+constexpr int kLoadColumns = 24;
 
 double PerSecond(uint64_t before, uint64_t after, absl::Duration time) {
   return static_cast<double>(after - before) / absl::ToDoubleSeconds(time);
@@ -34,14 +34,14 @@ std::string Gauge(double used, double all, const std::string& text, const TextSt
   const double share = all > 0 ? std::min(1.0, used / all) : 0;
   return absl::StrCat(
       "[",
-      style.Bar(Pad(DrawBar(share * kBarColumns, style.unicode), kBarColumns, Alignment::kLeft)),
+      style.Bar(Pad(DrawBar(share * kLoadColumns, style.unicode), kLoadColumns, Alignment::kLeft)),
       "] ", text);
 }
 
 // The last spans that fit beside a label, each as a block as high as its part of the largest.
 template <typename Get>
 std::string DrawSpans(const std::deque<WatchedSpan>& spans, const TextStyle& style, Get get) {
-  const size_t columns = static_cast<size_t>(style.width) - kLabelColumns;
+  const size_t columns = static_cast<size_t>(style.width) - kNameColumns;
   const size_t first = spans.size() > columns ? spans.size() - columns : 0;
   std::vector<uint64_t> heights;
   for (size_t i = first; i < spans.size(); ++i) {

@@ -41,7 +41,8 @@ std::string EncodeAs(ElementType type, std::span<const Value> values) {
     case ElementType::kInt16: return Cast<int16_t>(values);
     case ElementType::kInt32: return Cast<int32_t>(values);
     case ElementType::kInt64: return Cast<int64_t>(values);
-    case ElementType::kUint8: return Cast<uint8_t>(values);
+    case ElementType::kUint8:
+    case ElementType::kBool: return Cast<uint8_t>(values);
     case ElementType::kUint16: return Cast<uint16_t>(values);
     case ElementType::kUint32: return Cast<uint32_t>(values);
     case ElementType::kUint64: return Cast<uint64_t>(values);

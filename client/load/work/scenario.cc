@@ -26,6 +26,7 @@ std::pair<int64_t, int64_t> ExactRange(ElementType type) {
   switch (type) {
     case ElementType::kInt8: return {-128, 127};
     case ElementType::kUint8: return {0, 255};
+    case ElementType::kBool: return {0, 1};
     case ElementType::kInt16: return {-32768, 32767};
     case ElementType::kUint16: return {0, 65535};
     case ElementType::kFloat16: return {-2048, 2048};

@@ -158,8 +158,9 @@ void ReadStatistics(ObjectReader& reader, std::vector<client::Statistic>& statis
 
 absl::StatusOr<client::ElementType> ParseType(absl::string_view name) {
   const std::optional<client::ElementType> type = client::ParseElementType(name);
-  if (type) return *type;
-  return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" is no element type"));
+  // Answers of bool are not known by another way.
+  if (type && *type != client::ElementType::kBool) return *type;
+  return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" is no element type here"));
 }
 
 absl::StatusOr<absl::Duration> ParseTime(absl::string_view text) {

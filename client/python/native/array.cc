@@ -1,6 +1,10 @@
 #include "client/python/native/array.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "gridfold/element_type.h"
 
@@ -52,6 +56,16 @@ py::array Adopt(std::string bytes) {
   const py::capsule base(owner.release(),
                          [](void* owned) { delete static_cast<std::string*>(owned); });
   return py::array_t<uint8_t>(text->size(), reinterpret_cast<const uint8_t*>(text->data()), base);
+}
+
+py::array Adopt(std::vector<bool> values) {
+  py::array_t<bool> array(static_cast<py::ssize_t>(values.size()));
+  std::copy(values.begin(), values.end(), array.mutable_data());
+  return array;
+}
+
+py::array Adopt(client::StatisticValues values) {
+  return std::visit([](auto& held) { return Adopt(std::move(held)); }, values);
 }
 
 }  // namespace gridfold::python

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gridfold/array_input.h"
+#include "gridfold/reduction.h"
 #include "pybind11/numpy.h"
 #include "pybind11/pybind11.h"
 
@@ -36,6 +37,11 @@ pybind11::array Adopt(std::vector<Value> values) {
 
 // A NumPy array of uint8 that owns `bytes`, which are not copied.
 pybind11::array Adopt(std::string bytes);
+
+// A NumPy array of bool; the values are copied.
+pybind11::array Adopt(std::vector<bool> values);
+
+pybind11::array Adopt(client::StatisticValues values);
 
 }  // namespace gridfold::python
 

@@ -1,4 +1,5 @@
 // Connection.reduce_by_key.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,20 +44,6 @@ void SetGroups(const py::tuple& groups, const std::optional<py::tuple>& y_keys,
   }
 }
 
-py::array ToArray(std::vector<bool> values) {
-  py::array_t<bool> array(static_cast<py::ssize_t>(values.size()));
-  std::copy(values.begin(), values.end(), array.mutable_data());
-  return array;
-}
-template <typename Value>
-py::array ToArray(std::vector<Value> values) {
-  return Adopt(std::move(values));
-}
-
-py::array ToArray(client::StatisticValues values) {
-  return std::visit([](auto& held) { return ToArray(std::move(held)); }, values);
-}
-
 // (keys or None, counts, values of each statistic, edges of bins, (underflow, overflow, NaN),
 // execution).
 py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const py::tuple& values,
@@ -77,12 +64,12 @@ py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const
     return client.ReduceByKey(key_input, value_input, options, call);
   });
   py::list columns;
-  for (auto& entry : result->entries) columns.append(ToArray(std::move(entry.values)));
+  for (auto& entry : result->entries) columns.append(Adopt(std::move(entry.values)));
   py::list edges;
   for (client::ResolvedBins& bins : result->bins) edges.append(Adopt(std::move(bins.edges)));
   const bool is_found = std::holds_alternative<client::FoundKeys>(options.groups);
   return py::make_tuple(
-      is_found ? py::object(ToArray(std::move(result->keys))) : py::object(py::none()),
+      is_found ? py::object(Adopt(std::move(result->keys))) : py::object(py::none()),
       Adopt(std::move(result->counts)), py::tuple(columns), edges,
       py::make_tuple(result->underflow_count, result->overflow_count, result->nan_count),
       Execution(result->execution));

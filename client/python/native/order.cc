@@ -24,19 +24,6 @@ client::NanPolicy PolicyOf(bool ignore_nan) {
   return ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate;
 }
 
-// Values of order statistics are numbers.
-py::object ToArray(client::StatisticValues values) {
-  return std::visit(
-      [](auto& held) -> py::object {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::vector<bool>>) {
-          return py::none();
-        } else {
-          return Adopt(std::move(held));
-        }
-      },
-      values);
-}
-
 // An array for each quantile, and how the job ran.
 py::tuple ComputeQuantiles(const Connection& connection, const py::tuple& source,
                            const std::vector<double>& quantiles, int method, int axis,
@@ -51,7 +38,7 @@ py::tuple ComputeQuantiles(const Connection& connection, const py::tuple& source
   });
   py::list values;
   for (client::StatisticValues& one : result->quantile_values) {
-    values.append(ToArray(std::move(one)));
+    values.append(Adopt(std::move(one)));
   }
   return py::make_tuple(std::move(values), Execution(result->execution));
 }
@@ -67,7 +54,7 @@ py::tuple SelectTop(const Connection& connection, const py::tuple& source, uint6
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
     return client.SelectTop(input, options, call);
   });
-  return py::make_tuple(ToArray(std::move(result->values)), Adopt(std::move(result->indices)),
+  return py::make_tuple(Adopt(std::move(result->values)), Adopt(std::move(result->indices)),
                         Execution(result->execution));
 }
 

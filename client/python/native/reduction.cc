@@ -17,16 +17,9 @@ namespace py = pybind11;
 
 namespace {
 
-py::object ToPython(std::vector<bool> values, bool is_scalar) {
-  if (is_scalar) return py::bool_(values.front());
-  py::array_t<bool> array(static_cast<py::ssize_t>(values.size()));
-  std::copy(values.begin(), values.end(), array.mutable_data());
-  return array;
-}
-
 template <typename Value>
 py::object ToPython(std::vector<Value> values, bool is_scalar) {
-  if (is_scalar) return py::cast(values.front());
+  if (is_scalar) return py::cast(static_cast<Value>(values.front()));
   return Adopt(std::move(values));
 }
 

@@ -1,6 +1,7 @@
 // Reductions by key: the order of the elements, and the reduction of the groups, with what goes to
 // the host and back in between.
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

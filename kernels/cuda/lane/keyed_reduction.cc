@@ -69,7 +69,10 @@ absl::StatusOr<KeyedReductionResult> CudaLane::RunKeyedReduction(const KeyedRedu
       RunReduction(groups, ResidentSpan{order.values, groups.array.size_bytes()}, stop, run);
   statistics.Add(run);
   if (!reduced.ok()) return reduced.status();
-  if (order.places != nullptr) {
+  if (order.places == nullptr) {
+    MapIndices([&](uint64_t group, uint64_t index) { return order.offsets[group] + index; },
+               *reduced);
+  } else {
     status = Run(run, [&] { return MapKeyedIndices(order, room, stop, *reduced); });
     statistics.Add(run);
     if (!status.ok()) return status;

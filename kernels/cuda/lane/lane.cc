@@ -154,8 +154,9 @@ absl::Status CudaLane::Copy(InputSpan from, OutputSpan to, std::stop_token stop)
       return staging_.CopyIn(HostSpansOf(from), place, stop, stream_.get());
     }
     if (absl::Status status = CheckStop(stop); !status.ok()) return status;
+    // Either may be a caller's registered memory.
     GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, resident->data, resident->size_bytes,
-                                                  cudaMemcpyDeviceToDevice, stream_.get()));
+                                                  cudaMemcpyDefault, stream_.get()));
     return absl::OkStatus();
   });
 }

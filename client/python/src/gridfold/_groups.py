@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
+from ._bins import Even, edges_of
 from ._elements import Array, as_array
 from ._engine import Engine, Source
-from ._histograms import (Bins, Even, Range, _check_bins, _finds_range, _flat, _for_both, _source,
+from ._histograms import (Bins, Range, _check_bins, _finds_range, _flat, _for_both, _source,
                           _specify)
-from ._bins import edges_of
 from ._reduce import to_ddof, wraps
 from ._statistics import Statistics, number_of, result_dtype
 

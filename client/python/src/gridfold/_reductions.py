@@ -19,7 +19,8 @@ class Reductions:
     """Reductions of arrays of any shape, order and element type, here or on the server.
 
     `x` is whatever NumPy takes as an array, or a `ResidentArray`. `axis` is None for all of it, a
-    number or several. `where` selects elements, of the whole array or along `axis`. Results have NumPy's shapes and dtypes.
+    number or several. `where` selects elements, of the whole array or along `axis`. Results have
+    NumPy's shapes and dtypes.
 
     Unlike NumPy's, sums, means and all that follows from them are exact and rounded once, so their
     bits do not depend on the order of the elements, and integers that overflow are an

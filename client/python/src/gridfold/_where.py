@@ -46,7 +46,7 @@ def _source(mask: Array, question: Question) -> Source:
     mask = np.ascontiguousarray(mask)
     if hasattr(question.array, "_lay_out"):
         rows = wire_shape(mask.shape)
-        return wire_form(mask.reshape(-1))[0], BOOL, rows if len(rows) == 2 else None
+        return wire_form(mask.reshape(-1))[0], BOOL, (rows[0], rows[1]) if len(rows) == 2 else None
     flat, _, shape = lay_out(mask, question.axes).source
     return flat, BOOL, shape
 

@@ -105,7 +105,7 @@ absl::StatusOr<uint64_t> ClusterBlocks(const CountingLaunch& launch) {
 // Blocks of the launch that the device holds at once.
 absl::StatusOr<uint64_t> ResidentBlocks(const HistogramPlan& plan, const CountingLaunch& launch,
                                         const DeviceProperties& properties) {
-  if (IsOfClusters(launch.strategy.method)) return ClusterBlocks(launch);
+  if (launch.shape.cluster_size > 1) return ClusterBlocks(launch);
   const uint64_t multiprocessors = static_cast<uint64_t>(properties.multiprocessor_count);
   // A block that counts in shared memory is made to fill its multiprocessor: no need to ask, which
   // takes as long as a launch.

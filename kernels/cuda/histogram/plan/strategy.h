@@ -20,7 +20,7 @@
 //            the textbook's use of distributed shared memory: the bins are dealt out over the
 //            blocks of a cluster, of which each adds its samples to the others' counters by remote
 //            atomics. Never thought best: on an H100 65,536 samples take 14 to 20 us, where
-//            one-cluster takes 6 to 8. To be chosen by name, for comparing and for learning
+//            one-cluster takes 12.6. To be chosen by name, for comparing and for learning
 //
 // With weights a counter is an exact sum, of several words; in a window
 // (numerics/sums/weight_window.h) of fewer.
