@@ -11,8 +11,7 @@
 
 namespace gridfold::client {
 
-std::string FormatValue(const ReductionResult::Entry& entry, uint64_t group) {
-  if (!entry.has_value.empty() && !entry.has_value[group]) return "null";
+std::string FormatValue(const StatisticValues& values, uint64_t group) {
   return std::visit(
       [group](const auto& list) -> std::string {
         using T = typename std::decay_t<decltype(list)>::value_type;
@@ -24,15 +23,23 @@ std::string FormatValue(const ReductionResult::Entry& entry, uint64_t group) {
           return FormatInteger(list[group]);
         }
       },
-      entry.values);
+      values);
+}
+
+bool HasValue(const ReductionResult::Entry& entry, uint64_t group) {
+  return entry.has_value.empty() || entry.has_value[group];
 }
 
 namespace {
 
+std::string FormatEntry(const ReductionResult::Entry& entry, uint64_t group) {
+  return HasValue(entry, group) ? FormatValue(entry.values, group) : "null";
+}
+
 void PrintWhole(const ReductionResult& result, const TextStyle& style, std::ostream& out) {
   Table table({Alignment::kLeft, Alignment::kRight});
   for (const ReductionResult::Entry& entry : result.entries) {
-    table.AddRow({std::string(StatisticName(entry.statistic)), FormatValue(entry, 0)});
+    table.AddRow({std::string(StatisticName(entry.statistic)), FormatEntry(entry, 0)});
   }
   table.Print(style, out);
 }
@@ -50,7 +57,7 @@ void PrintGroups(const ReductionResult& result, uint64_t rows_max, const TextSty
   for (uint64_t group = 0; group < shown; ++group) {
     std::vector<std::string> row = {FormatPosition(result.result_shape, group)};
     for (const ReductionResult::Entry& entry : result.entries) {
-      row.push_back(FormatValue(entry, group));
+      row.push_back(FormatEntry(entry, group));
     }
     table.AddRow(std::move(row));
   }
@@ -62,21 +69,6 @@ void PrintGroups(const ReductionResult& result, uint64_t rows_max, const TextSty
 }
 
 }  // namespace
-
-std::string FormatValue(const StatisticValues& values, uint64_t index) {
-  return std::visit(
-      [index](const auto& list) -> std::string {
-        using T = typename std::decay_t<decltype(list)>::value_type;
-        if constexpr (std::is_same_v<T, bool>) {
-          return list[index] ? "true" : "false";
-        } else if constexpr (std::is_same_v<T, double>) {
-          return FormatReal(list[index]);
-        } else {
-          return FormatInteger(list[index]);
-        }
-      },
-      values);
-}
 
 void PrintReduction(const Answer<ReductionResult>& answer, bool grouped, uint64_t rows_max,
                     const TextStyle& style, std::ostream& out) {

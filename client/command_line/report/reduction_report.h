@@ -14,6 +14,9 @@ namespace gridfold::client {
 // The value of a group.
 std::string FormatValue(const StatisticValues& values, uint64_t group);
 
+// Whether a group has a value of the statistic; what stands in its place means nothing otherwise.
+bool HasValue(const ReductionResult::Entry& entry, uint64_t group);
+
 // Prints a line for each statistic of the whole array, or a line for each group, also where a
 // server answers for a whole array with none or several. `rows_max` limits the groups shown; 0
 // shows all.

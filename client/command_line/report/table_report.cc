@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -12,23 +13,14 @@
 #include "absl/strings/str_replace.h"
 #include "client/command_line/output/number_format.h"
 #include "client/command_line/report/bin_rows.h"
+#include "client/command_line/report/reduction_report.h"
 
 namespace gridfold::client {
 namespace {
 
+// A value, without commas between thousands.
 std::string TextOf(const StatisticValues& values, uint64_t group) {
-  return std::visit(
-      [group](const auto& list) -> std::string {
-        using T = typename std::decay_t<decltype(list)>::value_type;
-        if constexpr (std::is_same_v<T, bool>) {
-          return list[group] ? "true" : "false";
-        } else if constexpr (std::is_same_v<T, double>) {
-          return FormatReal(list[group]);
-        } else {
-          return absl::StrCat(list[group]);
-        }
-      },
-      values);
+  return absl::StrReplaceAll(FormatValue(values, group), {{",", ""}});
 }
 
 // One element, without commas between thousands.
@@ -95,7 +87,8 @@ DataTable ToTable(const Answer<ReductionResult>& answer) {
   for (uint64_t group = 0; group < answer.result.group_count; ++group) {
     std::vector<std::string> row = RowWith(answer.input, shape, group);
     for (const ReductionResult::Entry& entry : answer.result.entries) {
-      row.push_back(TextOf(entry.values, group));
+      // An empty field stands for no value, as in CSV that is read.
+      row.push_back(HasValue(entry, group) ? TextOf(entry.values, group) : "");
     }
     table.rows.push_back(std::move(row));
   }
@@ -181,21 +174,34 @@ absl::StatusOr<HostArray> ToArray(const ReductionResult& result) {
                                                    result.entries.size(),
                                                    " statistics; ask for one by --stat"));
   }
+  const ReductionResult::Entry& entry = result.entries[0];
+  const bool lacks_values =
+      std::find(entry.has_value.begin(), entry.has_value.end(), false) != entry.has_value.end();
+  if (lacks_values && !std::holds_alternative<std::vector<double>>(entry.values)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--output: .npy has no place for a ", StatisticName(entry.statistic),
+                     " that a group does not have; give --empty a value, or ask for another form"));
+  }
   HostArray array = {.shape = GroupShape(result)};
   std::visit(
-      [&](const auto& list) {
+      [&](auto list) {
         using T = typename std::decay_t<decltype(list)>::value_type;
         if constexpr (std::is_same_v<T, bool>) {
           array.element_type = ElementType::kUint8;
           for (const bool value : list) array.bytes.push_back(value ? 1 : 0);
         } else {
+          if constexpr (std::is_same_v<T, double>) {
+            for (uint64_t group = 0; lacks_values && group < list.size(); ++group) {
+              if (!HasValue(entry, group)) list[group] = std::numeric_limits<double>::quiet_NaN();
+            }
+          }
           array.element_type = std::is_same_v<T, double>    ? ElementType::kFloat64
                                : std::is_same_v<T, int64_t> ? ElementType::kInt64
                                                             : ElementType::kUint64;
           Append(list, array.bytes);
         }
       },
-      result.entries[0].values);
+      entry.values);
   return array;
 }
 

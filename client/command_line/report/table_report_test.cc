@@ -74,6 +74,34 @@ TEST(TableTest, GroupsHaveTheirPlaces) {
   EXPECT_EQ(value, 1e300);
 }
 
+// What stands in the place of a value that there is not is never shown.
+TEST(TableTest, GroupsWithoutAValueAreEmpty) {
+  ReductionResult result;
+  result.group_count = 2;
+  result.result_shape = {2};
+  const std::vector<bool> second_only = {false, true};
+  result.entries = {{Statistic::kMean, std::vector<double>{12.5, 3}, second_only},
+                    {Statistic::kMax, std::vector<int64_t>{77, 3}, second_only}};
+  const DataTable table = ToTable(AnswerWith(result));
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_THAT(table.rows[0], ElementsAre("a|b,c.csv", "x", "0", "", ""));
+  EXPECT_THAT(table.rows[1], ElementsAre("a|b,c.csv", "x", "1", "3", "3"));
+
+  const ReductionResult::Entry of_integers = result.entries.back();
+  result.entries.pop_back();
+  const absl::StatusOr<HostArray> means = ToArray(result);
+  ASSERT_TRUE(means.ok()) << means.status();
+  double values[2] = {};
+  ASSERT_EQ(means->bytes.size(), sizeof(values));
+  std::memcpy(values, means->bytes.data(), sizeof(values));
+  EXPECT_TRUE(std::isnan(values[0]));
+  EXPECT_EQ(values[1], 3);
+  result.entries = {of_integers};
+  const absl::StatusOr<HostArray> integers = ToArray(result);
+  EXPECT_TRUE(absl::IsInvalidArgument(integers.status()));
+  EXPECT_THAT(std::string(integers.status().message()), testing::HasSubstr("max"));
+}
+
 TEST(TableTest, BinsHaveTheirEdges) {
   EXPECT_EQ(ToCsv(ToTable(AnswerWith(TwoBins()), {})),
             "source,column,channel,lower,upper,count\n"
