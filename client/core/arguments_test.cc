@@ -4,6 +4,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/core/core_test_util.h"
@@ -75,6 +76,10 @@ TEST_F(ArgumentsTest, Nothing) {
   ExpectInvalid(gridfold_reduce(engine, nullptr, &reduction_, &reduction), "array");
   ExpectInvalid(gridfold_reduce(engine, &array_, nullptr, &reduction), "spec");
   ExpectInvalid(gridfold_reduce(engine, &array_, &reduction_, nullptr), "result");
+  ASSERT_EQ(gridfold_reduce(engine, &array_, &reduction_, &reduction), GRIDFOLD_OK);
+  ExpectInvalid(gridfold_reduction_column(reduction, 0, nullptr), "column");
+  ExpectInvalid(gridfold_reduction_column_count(nullptr, nullptr), "result");
+  gridfold_reduction_free(std::exchange(reduction, nullptr));
   ExpectInvalid(gridfold_scan(nullptr, &array_, &scan_, nullptr, 0), "engine");
   ExpectInvalid(gridfold_scan(engine, &array_, &scan_, nullptr, 32), "output");
   ExpectInvalid(gridfold_scan(engine, &array_, &scan_, nullptr, 31), "output_bytes");

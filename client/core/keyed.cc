@@ -2,24 +2,14 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "client/core/conversion.h"
 #include "client/core/handles.h"
 #include "client/core/last_error.h"
 #include "client/core/run.h"
-#include "kernels/contract/invalid_field.h"
 
 namespace gridfold::core {
 
 namespace {
-
-// Null arguments, by the names that the header gives them, and an index out of bounds.
-absl::Status CheckRead(const void* result, const void* out, uint64_t i, uint64_t count) {
-  absl::Status status = RequireArgument(result, "result");
-  if (status.ok()) status = RequireArgument(out, "result");
-  if (!status.ok() || i < count) return status;
-  return kernels::InvalidField("i", absl::StrCat(i, ", where there are ", count));
-}
 
 // All but where counts and keys lie.
 gridfold_groups GroupsOf(const kernels::KeyedReductionPlan& plan,
@@ -71,7 +61,7 @@ gridfold_status gridfold_reduce_by_key(gridfold_engine* engine, const gridfold_k
 
 gridfold_status gridfold_keyed_groups(const gridfold_keyed* result, gridfold_groups* groups) {
   return Guarded([&] {
-    absl::Status status = CheckRead(result, groups, 0, 1);
+    absl::Status status = CheckElement(result, 0, 1, groups, "groups");
     if (status.ok()) *groups = result->groups;
     return status;
   });
@@ -81,7 +71,7 @@ gridfold_status gridfold_keyed_column(const gridfold_keyed* result, uint64_t i,
                                       gridfold_column* column) {
   return Guarded([&] {
     const uint64_t count = result == nullptr ? 0 : result->answer.columns.size();
-    absl::Status status = CheckRead(result, column, i, count);
+    absl::Status status = CheckElement(result, i, count, column, "column");
     if (status.ok()) *column = ToC(result->answer.columns[i]);
     return status;
   });
@@ -90,7 +80,7 @@ gridfold_status gridfold_keyed_column(const gridfold_keyed* result, uint64_t i,
 gridfold_status gridfold_keyed_bins(const gridfold_keyed* result, uint64_t i, gridfold_bins* bins) {
   return Guarded([&] {
     const uint64_t count = result == nullptr ? 0 : result->groups.bins_count;
-    absl::Status status = CheckRead(result, bins, i, count);
+    absl::Status status = CheckElement(result, i, count, bins, "bins");
     if (status.ok()) *bins = ToC(result->bins[i], result->edges[i]);
     return status;
   });

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
 
 namespace gridfold::core {
@@ -68,6 +69,14 @@ gridfold_status ReportFault(const char* message) noexcept {
 
 absl::Status RequireArgument(const void* argument, absl::string_view name) {
   return argument != nullptr ? absl::OkStatus() : kernels::InvalidField(name, "must not be null");
+}
+
+absl::Status CheckElement(const void* result, uint64_t i, uint64_t count, const void* out,
+                          absl::string_view name) {
+  absl::Status status = RequireArgument(result, "result");
+  if (status.ok()) status = RequireArgument(out, name);
+  if (!status.ok() || i < count) return status;
+  return kernels::InvalidField("i", absl::StrCat(i, ", where there are ", count));
 }
 
 }  // namespace gridfold::core

@@ -3,6 +3,7 @@
 #ifndef GRIDFOLD_CLIENT_CORE_LAST_ERROR_H_
 #define GRIDFOLD_CLIENT_CORE_LAST_ERROR_H_
 
+#include <cstdint>
 #include <exception>
 #include <new>
 
@@ -34,6 +35,11 @@ gridfold_status Guarded(Call&& call) noexcept {
 
 // INVALID_ARGUMENT for an argument that must not be null, and is.
 absl::Status RequireArgument(const void* argument, absl::string_view name);
+
+// INVALID_ARGUMENT where element `i` of a result's `count` cannot be read into `out`, which the
+// header calls `name`.
+absl::Status CheckElement(const void* result, uint64_t i, uint64_t count, const void* out,
+                          absl::string_view name);
 
 }  // namespace gridfold::core
 

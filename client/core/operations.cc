@@ -18,13 +18,6 @@ absl::Status CheckArguments(const void* engine, const void* result) {
   return RequireArgument(result, "result");
 }
 
-absl::Status CheckIndex(const void* result, uint64_t i, uint64_t count, const void* out) {
-  absl::Status status = CheckArguments(out, result);
-  if (!status.ok()) return status;
-  if (i < count) return absl::OkStatus();
-  return kernels::InvalidField("i", absl::StrCat(i, ", where there are ", count));
-}
-
 absl::Status Reduce(gridfold_engine* engine, const gridfold_array* array,
                     const gridfold_reduction_spec* spec, gridfold_reduction** result) {
   if (absl::Status status = CheckArguments(engine, result); !status.ok()) return status;
@@ -89,7 +82,7 @@ gridfold_status gridfold_reduce(gridfold_engine* engine, const gridfold_array* a
 gridfold_status gridfold_reduction_column_count(const gridfold_reduction* result,
                                                 uint64_t* column_count) {
   return Guarded([&] {
-    absl::Status status = CheckIndex(result, 0, 1, column_count);
+    absl::Status status = CheckElement(result, 0, 1, column_count, "column_count");
     if (status.ok()) *column_count = result->result.columns.size();
     return status;
   });
@@ -99,7 +92,7 @@ gridfold_status gridfold_reduction_column(const gridfold_reduction* result, uint
                                           gridfold_column* column) {
   return Guarded([&] {
     const uint64_t count = result == nullptr ? 0 : result->result.columns.size();
-    absl::Status status = CheckIndex(result, i, count, column);
+    absl::Status status = CheckElement(result, i, count, column, "column");
     if (!status.ok()) return status;
     *column = ToC(result->result.columns[i]);
     return status;
@@ -132,7 +125,7 @@ gridfold_status gridfold_count(gridfold_engine* engine, const gridfold_samples* 
 gridfold_status gridfold_histogram_channel_count(const gridfold_histogram* result,
                                                  uint64_t* channel_count) {
   return Guarded([&] {
-    absl::Status status = CheckIndex(result, 0, 1, channel_count);
+    absl::Status status = CheckElement(result, 0, 1, channel_count, "channel_count");
     if (status.ok()) *channel_count = result->result.channels.size();
     return status;
   });
@@ -142,7 +135,7 @@ gridfold_status gridfold_histogram_channel(const gridfold_histogram* result, uin
                                            gridfold_channel* channel) {
   return Guarded([&] {
     const uint64_t count = result == nullptr ? 0 : result->result.channels.size();
-    absl::Status status = CheckIndex(result, i, count, channel);
+    absl::Status status = CheckElement(result, i, count, channel, "channel");
     if (status.ok()) *channel = ToC(*result, result->result.channels[i]);
     return status;
   });
@@ -152,7 +145,7 @@ gridfold_status gridfold_histogram_bins(const gridfold_histogram* result, uint64
                                         gridfold_bins* bins) {
   return Guarded([&] {
     const uint64_t count = result == nullptr ? 0 : result->result.bins.size();
-    absl::Status status = CheckIndex(result, i, count, bins);
+    absl::Status status = CheckElement(result, i, count, bins, "bins");
     if (status.ok()) *bins = ToC(result->result.bins[i], result->edges[i]);
     return status;
   });

@@ -56,6 +56,19 @@ absl::Status ConvertRearrangement(const PlannedGroups& groups, const InputArray&
       rearrangement);
 }
 
+// What an operation has beside its spec, once its groups are planned.
+template <class Planned, class Plan>
+absl::StatusOr<Planned> Complete(absl::StatusOr<Plan> plan, const PlannedGroups& groups,
+                                 InputArray array, const PlanningContext& context,
+                                 Planned planned) {
+  absl::Status status = CheckPlan(plan, context.limits);
+  if (status.ok()) status = ConvertRearrangement(groups, array, context, planned.rearrangement);
+  if (!status.ok()) return status;
+  planned.plan = *std::move(plan);
+  planned.input = std::move(array);
+  return planned;
+}
+
 }  // namespace
 
 absl::StatusOr<PlannedQuantiles> PlanRequest(const v1::ComputeQuantilesRequest& request,
@@ -65,23 +78,15 @@ absl::StatusOr<PlannedQuantiles> PlanRequest(const v1::ComputeQuantilesRequest& 
   PlannedQuantiles planned;
   kernels::QuantileSpec spec;
   PlannedGroups groups;
-  absl::Status status = FirstError(
+  const absl::Status status = FirstError(
       ConvertSpec(request, spec),
       Assign(PlanContiguousGroups(request.grouping(), array->shaped(), context.limits), groups),
       Assign(PlanResultShape(request.grouping(), array->shape, request.keep_dimensions()),
              planned.result_shape));
   if (!status.ok()) return status;
   spec.grouping = std::move(groups.grouping);
-  absl::StatusOr<kernels::QuantilePlan> plan =
-      kernels::PlanQuantiles(groups.array, std::move(spec));
-  status = CheckPlan(plan, context.limits);
-  if (status.ok()) {
-    status = ConvertRearrangement(groups, *array, context, planned.rearrangement);
-  }
-  if (!status.ok()) return status;
-  planned.plan = *std::move(plan);
-  planned.input = *std::move(array);
-  return planned;
+  return Complete(kernels::PlanQuantiles(groups.array, std::move(spec)), groups, *std::move(array),
+                  context, std::move(planned));
 }
 
 absl::StatusOr<PlannedTop> PlanRequest(const v1::SelectTopRequest& request,
@@ -91,22 +96,15 @@ absl::StatusOr<PlannedTop> PlanRequest(const v1::SelectTopRequest& request,
   PlannedTop planned;
   kernels::TopSpec spec{.count = request.count(), .smallest = request.smallest()};
   PlannedGroups groups;
-  absl::Status status = FirstError(
+  const absl::Status status = FirstError(
       Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
       Assign(PlanContiguousGroups(request.grouping(), array->shaped(), context.limits), groups),
       Assign(PlanResultShape(request.grouping(), array->shape, /*keep_dimensions=*/false),
              planned.group_shape));
   if (!status.ok()) return status;
   spec.grouping = std::move(groups.grouping);
-  absl::StatusOr<kernels::TopPlan> plan = kernels::PlanTop(groups.array, std::move(spec));
-  status = CheckPlan(plan, context.limits);
-  if (status.ok()) {
-    status = ConvertRearrangement(groups, *array, context, planned.rearrangement);
-  }
-  if (!status.ok()) return status;
-  planned.plan = *std::move(plan);
-  planned.input = *std::move(array);
-  return planned;
+  return Complete(kernels::PlanTop(groups.array, std::move(spec)), groups, *std::move(array),
+                  context, std::move(planned));
 }
 
 }  // namespace gridfold::server

@@ -42,7 +42,7 @@ void AddSecondArrays(CLI::App& command, const char* group, SecondArray& y, Secon
                   "In place of --weights: an array on the server")
       ->type_name("NAME[FIRST:COUNT]")
       ->group(group);
-  command.add_option("--weights-type", weights.type, "Their type, where it is not --type's")
+  command.add_option(weights.type_flag, weights.type, "Their type, where it is not --type's")
       ->type_name("TYPE")
       ->group(group);
 }
@@ -61,7 +61,7 @@ absl::StatusOr<InputOptions> ToSecondOptions(const InputOptions& first, const Se
   if (second.member) options.member = second.member;
   options.is_second = second.column.empty() && !second.member;
   if (!second.type.empty()) {
-    const absl::StatusOr<ElementType> type = ParseTypeArgument("--weights-type", second.type);
+    const absl::StatusOr<ElementType> type = ParseTypeArgument(second.type_flag, second.type);
     if (!type.ok()) return WithExitCode(type.status(), ExitCode::kUsage);
     options.element_type = *type;
   }

@@ -1,4 +1,5 @@
-// The flags that name a histogram's second arrays: the other coordinate, and weights.
+// The flags that name arrays beside the first one: a histogram's other coordinate and weights, and
+// the keys of groups.
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_ARGUMENTS_SECOND_ARRAY_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_ARGUMENTS_SECOND_ARRAY_H_
 
@@ -14,6 +15,7 @@ namespace gridfold::client {
 // A second array: its own file, another column of the first one's, or an array on the server.
 struct SecondArray {
   const char* reference_flag;
+  const char* type_flag = "";  // Of `type`, where there is one.
   std::string path = "";
   std::string column = "";
   std::optional<std::string> member = std::nullopt;
@@ -29,7 +31,8 @@ struct SecondArray {
 // outlive `command`.
 void AddSecondArrays(CLI::App& command, const char* group, SecondArray& y, SecondArray& weights);
 
-// A second array is like the first, but for what `second` says. Errors end the program with kUsage.
+// The second array is like the first, but for what `second` says. Errors end the program with
+// kUsage.
 absl::StatusOr<InputOptions> ToSecondOptions(const InputOptions& first, const SecondArray& second);
 
 }  // namespace gridfold::client

@@ -11,11 +11,11 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
-#include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/bin_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/second_array.h"
 #include "client/command_line/arguments/statistic_argument.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
@@ -39,14 +39,6 @@ Examples:
 )";
 
 constexpr size_t kChunkBytes = size_t{1} << 20;
-
-struct KeyArguments {
-  std::string column = "";
-  std::optional<std::string> member = std::nullopt;
-  std::string type = "";
-  std::string reference = "";
-  std::string range = "";
-};
 
 bool AreGiven(const BinArguments& bins) {
   return bins.bin_count || !bins.range.empty() || !bins.edges.empty() || bins.logarithmic ||
@@ -119,15 +111,16 @@ class GroupCommand : public Command {
         ->type_name("NAME")
         ->group(group);
     command_
-        .add_option("--key-type", key_.type,
+        .add_option(key_.type_flag, key_.type,
                     "Their element type in raw or CSV input; default, in CSV: int64")
         ->type_name("TYPE")
         ->group(group);
-    command_.add_option("--key-array", key_.reference, "An array on the server in place of FILE")
+    command_
+        .add_option(key_.reference_flag, key_.reference, "An array on the server in place of FILE")
         ->type_name("NAME[FIRST:COUNT]")
         ->group(group);
     command_
-        .add_option("--key-range", key_.range,
+        .add_option("--key-range", key_range_,
                     "Answer for each of so many integers, and take any other for an error; "
                     "default: for each that occurs")
         ->type_name("FIRST:COUNT")
@@ -145,12 +138,12 @@ class GroupCommand : public Command {
     options.return_accumulator = accumulator_.is_wanted();
     if (!AreGiven(bins_)) {
       if (clamp_) return absl::InvalidArgumentError("--clamp: goes with bins");
-      if (key_.range.empty()) return options;
+      if (key_range_.empty()) return options;
       absl::Status status = SetRange(options);
       if (!status.ok()) return status;
       return options;
     }
-    if (!key_.range.empty()) return absl::InvalidArgumentError("--key-range: not with bins");
+    if (!key_range_.empty()) return absl::InvalidArgumentError("--key-range: not with bins");
     absl::StatusOr<std::vector<BinSpecification>> bins = ToBins(bins_);
     if (!bins.ok()) return bins.status();
     options.groups =
@@ -160,15 +153,15 @@ class GroupCommand : public Command {
   }
 
   absl::Status SetRange(KeyedReductionOptions& options) const {
-    const size_t colon = key_.range.find(':');
-    const std::string first = key_.range.substr(0, colon);
+    const size_t colon = key_range_.find(':');
+    const std::string first = key_range_.substr(0, colon);
     const auto count =
-        ParseNumber<uint64_t>(colon == std::string::npos ? "" : key_.range.substr(colon + 1));
+        ParseNumber<uint64_t>(colon == std::string::npos ? "" : key_range_.substr(colon + 1));
     const auto signed_first = ParseNumber<int64_t>(first);
     const auto unsigned_first = ParseNumber<uint64_t>(first);
     if (!count || (!signed_first && !unsigned_first)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--key-range: '", key_.range, "' is not FIRST:COUNT"));
+          absl::StrCat("--key-range: '", key_range_, "' is not FIRST:COUNT"));
     }
     options.groups = KeyRange{.first_key = signed_first.value_or(0),
                               .key_count = *count,
@@ -195,28 +188,15 @@ class GroupCommand : public Command {
     absl::StatusOr<InputOptions> options = input_.ToOptions();
     if (!options.ok()) return options;
     options->resident.reset();
-    if (!key_.reference.empty()) {
-      absl::StatusOr<ResidentArray> resident = ParseReference("--key-array", key_.reference);
-      if (!resident.ok()) return resident.status();
-      options->resident = *std::move(resident);
-    } else if (options->path.empty()) {
+    if (key_.reference.empty() && options->path.empty()) {
       return absl::InvalidArgumentError("--key-array or FILE is required");
     }
     options->csv.column.reset();
-    options->member = key_.member;
+    options->member.reset();
     options->element_type.reset();
-    if (!key_.column.empty()) {
-      options->csv.column = key_.column;
-      if (!AreGiven(bins_)) options->element_type = ElementType::kInt64;
-    }
-    if (!key_.type.empty()) {
-      const absl::StatusOr<ElementType> type = ParseTypeArgument("--key-type", key_.type);
-      if (!type.ok()) return type.status();
-      options->element_type = *type;
-    }
-    options->is_second = key_.column.empty() && !key_.member;
+    if (!key_.column.empty() && !AreGiven(bins_)) options->element_type = ElementType::kInt64;
     options->can_ignore_nan = false;
-    return options;
+    return ToSecondOptions(*options, key_);
   }
 
   // Opens both and asks; what no request carries is kept on the server, where the other one is.
@@ -256,7 +236,8 @@ class GroupCommand : public Command {
   CLI::App& command_;
   InputArguments input_;
   std::string values_path_;
-  KeyArguments key_;
+  SecondArray key_{.reference_flag = "--key-array", .type_flag = "--key-type"};
+  std::string key_range_;
   BinArguments bins_;
   bool clamp_ = false;
   std::vector<std::string> statistics_ = {"mean"};

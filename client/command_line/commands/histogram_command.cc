@@ -407,7 +407,7 @@ class HistogramCommand : public Command {
   MaskArgument mask_;
   BinArguments bins_;
   SecondArray y_{.reference_flag = "--y-array"};
-  SecondArray weights_{.reference_flag = "--weights-array"};
+  SecondArray weights_{.reference_flag = "--weights-array", .type_flag = "--weights-type"};
   bool clamp_ = false;
   bool sparse_ = false;
   uint32_t channel_count_ = 1;

@@ -10,7 +10,7 @@ import numpy as np
 from ._bins import Even, edges_of
 from ._elements import Array, as_array
 from ._engine import Engine, Source
-from ._histograms import (Bins, Range, _check_bins, _finds_range, _flat, _for_both, _source,
+from ._histograms import (Bins, Range, _bins_of_both, _check_bins, _finds_range, _flat, _source,
                           _specify)
 from ._reduce import to_ddof, wraps
 from ._statistics import Statistics, number_of, result_dtype
@@ -147,13 +147,8 @@ class KeyedReductions:
         """`scipy.stats.binned_statistic_2d`, likewise; results have the shape (x bins, y bins)."""
         first, second = _flat(x), _flat(y)
         both = np.result_type(first.dtype, second.dtype)
-        specified, edges = [], []
-        for samples, of_axis, bounds in zip((first, second), _for_both(bins), range or (None,) * 2):
-            checked = _check_bins(self, samples, of_axis, bounds)
-            if isinstance(checked, Even):
-                checked = checked._replace(dtype=np.dtype(np.float64))
-            specified.append(_specify_increasing(checked))
-            edges.append(edges_of(of_axis, checked))
+        checked, edges = _bins_of_both(self, first, second, bins, range)
+        specified = [_specify_increasing(one) for one in checked]
         shape = tuple(len(one) - 1 for one in edges)
         _, counts, of_values, _, _ = _ask(
             self._engine, first, _source(second, both), values, ("bins", specified, False),

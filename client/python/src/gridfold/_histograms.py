@@ -115,13 +115,8 @@ class Histograms:
         if first.size != second.size:
             raise ValueError("x and y must have the same length.")
         both = np.result_type(first.dtype, second.dtype)
-        specified, edges = [], []
-        for samples, of_axis, bounds in zip((first, second), _for_both(bins), range or (None,) * 2):
-            checked = _check_bins(self, samples, of_axis, bounds)
-            if isinstance(checked, Even):
-                checked = checked._replace(dtype=np.dtype(np.float64))
-            specified.append(_specify(checked)[0])
-            edges.append(edges_of(of_axis, checked))
+        checked, edges = _bins_of_both(self, first, second, bins, range)
+        specified = [_specify(one)[0] for one in checked]
         shape = tuple(len(one) - 1 for one in edges)
         weight_array = None if weights is None else as_array(weights).ravel()
         if first.size == 0:
@@ -153,6 +148,20 @@ def _source(array: Any, dtype: Any = None) -> Source:
         return source
     flat, number = wire_form(array if dtype is None else array.astype(dtype, copy=False))
     return flat, number, None
+
+
+def _bins_of_both(engine: Any, x: Array, y: Array, bins: Any, bounds: Any
+                  ) -> tuple[list[Union[Even, Array]], list[Array]]:
+    """The bins of both coordinates as they were asked for, and their edges, which are float64."""
+    specified: list[Union[Even, Array]] = []
+    edges = []
+    for samples, of_axis, of_bounds in zip((x, y), _for_both(bins), bounds or (None,) * 2):
+        checked = _check_bins(engine, samples, of_axis, of_bounds)
+        if isinstance(checked, Even):
+            checked = checked._replace(dtype=np.dtype(np.float64))
+        specified.append(checked)
+        edges.append(edges_of(of_axis, checked))
+    return specified, edges
 
 
 def _specify(edges: Union[Even, Array]) -> tuple[tuple[Any, ...], Optional[Array]]:
