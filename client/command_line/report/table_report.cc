@@ -178,9 +178,9 @@ absl::StatusOr<HostArray> ToArray(const ReductionResult& result) {
   const bool lacks_values =
       std::find(entry.has_value.begin(), entry.has_value.end(), false) != entry.has_value.end();
   if (lacks_values && !std::holds_alternative<std::vector<double>>(entry.values)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--output: .npy has no place for a ", StatisticName(entry.statistic),
-                     " that a group does not have; give --empty a value, or ask for another form"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--output: .npy has no place for a value that a group does not have (",
+        StatisticName(entry.statistic), "); give --empty a value, or ask for another form"));
   }
   HostArray array = {.shape = GroupShape(result)};
   std::visit(
