@@ -166,72 +166,49 @@ class LargeCall {
 
   absl::StatusOr<Result> Region() {
     is_split_ = true;
-    std::vector<std::optional<SharedRegion>> own(calls_.transport().part_connection_count());
-    absl::StatusOr<Result> result =
-        RunAndJoin(region_parts_, ArrayTransport::kRegion,
-                   [&](size_t index, size_t worker, const StopRequest& is_stopped) {
-                     absl::StatusOr<Result> answer = RegionPart(index, own[worker], is_stopped);
-                     if (!answer.ok() && RegionPool::IsFault(answer.status())) {
-                       own[worker].reset();
-                       answer = RegionPart(index, own[worker], is_stopped);
-                     }
-                     if (!answer.ok() && RegionPool::IsFault(answer.status()) &&
-                         !IsRefusedForNow(answer.status())) {
-                       is_unshared_ = true;
-                       calls_.regions().GiveUp();
-                     }
-                     if (answer.ok()) {
-                       const auto& part = region_parts_.parts[index];
-                       progress_.Sent(index, Operation::SizeBytes(part.array, part.options));
-                     }
-                     return answer;
-                   });
-    for (std::optional<SharedRegion>& region : own) {
-      if (region) calls_.regions().Keep(*std::move(region));
+    std::vector<BorrowedRegion> own;
+    for (size_t i = 0; i < calls_.transport().part_connection_count(); ++i) {
+      own.emplace_back(calls_.regions(), RegionBytes(kRegionPartBytes));
     }
-    return result;
-  }
-
-  absl::StatusOr<Result> RegionPart(size_t index, std::optional<SharedRegion>& region,
-                                    const StopRequest& is_stopped) {
-    const auto& part = region_parts_.parts[index];
-    if (!region) {
-      absl::StatusOr<SharedRegion> taken = Take(kRegionPartBytes, budget_.Rest(is_stopped));
-      if (!taken.ok()) return taken.status();
-      region.emplace(*std::move(taken));
-    }
-    return OnceIn(*region, part.array, part.options, 1, budget_.Rest(is_stopped));
+    return RunAndJoin(region_parts_, ArrayTransport::kRegion,
+                      [&](size_t index, size_t worker, const StopRequest& is_stopped) {
+                        const auto& part = region_parts_.parts[index];
+                        absl::StatusOr<Result> answer = OnceIn(
+                            own[worker], part.array, part.options, 1, budget_.Rest(is_stopped));
+                        if (answer.ok()) {
+                          progress_.Sent(index, Operation::SizeBytes(part.array, part.options));
+                        }
+                        return answer;
+                      });
   }
 
   // Of what cannot be cut: all of it at once.
   absl::StatusOr<Result> WholeRegion() {
-    absl::StatusOr<SharedRegion> region = Take(size_bytes_, budget_.Rest());
-    if (!region.ok()) return region.status();
-    absl::StatusOr<Result> result =
-        Told(OnceIn(*region, array_, options_, calls_.transport().part_connection_count(),
-                    budget_.Rest()),
-             ArrayTransport::kRegion, 1);
-    calls_.regions().Keep(*std::move(region));
-    return result;
+    BorrowedRegion region(calls_.regions(), RegionBytes(size_bytes_));
+    return Told(OnceIn(region, array_, options_, calls_.transport().part_connection_count(),
+                       budget_.Rest()),
+                ArrayTransport::kRegion, 1);
   }
 
-  absl::StatusOr<SharedRegion> Take(uint64_t size_bytes, const CallOptions& call_options) {
-    absl::StatusOr<SharedRegion> region =
-        calls_.regions().Take(size_bytes + kRegionArraysMax * kRegionAlignmentBytes, call_options);
-    if (!region.ok() && !IsRefusedForNow(region.status())) is_unshared_ = true;
-    return region;
+  static uint64_t RegionBytes(uint64_t array_bytes) {
+    return array_bytes + kRegionArraysMax * kRegionAlignmentBytes;
   }
 
-  absl::StatusOr<Result> OnceIn(const SharedRegion& region, const ArrayView& array,
+  absl::StatusOr<Result> OnceIn(BorrowedRegion& borrowed, const ArrayView& array,
                                 const Options& options, size_t thread_count,
                                 const CallOptions& call_options) {
-    uint64_t offset_bytes = 0;
-    const auto moved =
-        Operation::Moved(array, options, [&](const ArrayView& view) -> absl::StatusOr<ArrayInput> {
-          return ArrayInput(CopyInto(region, view, thread_count, offset_bytes));
-        });
-    if (!moved.ok()) return moved.status();
-    return Operation::Once(calls_.transport(), moved->first, moved->second, call_options);
+    const auto once = [&](const SharedRegion& region) -> absl::StatusOr<Result> {
+      uint64_t offset_bytes = 0;
+      const auto moved = Operation::Moved(
+          array, options, [&](const ArrayView& view) -> absl::StatusOr<ArrayInput> {
+            return ArrayInput(CopyInto(region, view, thread_count, offset_bytes));
+          });
+      if (!moved.ok()) return moved.status();
+      return Operation::Once(calls_.transport(), moved->first, moved->second, call_options);
+    };
+    absl::StatusOr<Result> result = borrowed.Run(call_options, once);
+    if (borrowed.is_missing() && !IsRefusedForNow(result.status())) is_unshared_ = true;
+    return result;
   }
 
   absl::StatusOr<Result> Resident() {

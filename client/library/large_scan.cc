@@ -184,15 +184,13 @@ absl::StatusOr<ScanResult> ArrayCalls::ScanInStream(const ArrayView& array,
 absl::StatusOr<ScanResult> ArrayCalls::ScanInRegion(const ArrayView& array,
                                                     const ScanOptions& options,
                                                     const CallBudget& budget) {
-  absl::StatusOr<SharedRegion> region =
-      regions_.Take(array.bytes().size() + kRegionAlignmentBytes, budget.Rest());
-  if (!region.ok()) return region.status();
-  uint64_t offset_bytes = 0;
-  absl::StatusOr<ScanResult> result = ScanOnce(
-      transport_, CopyInto(*region, array, transport_.part_connection_count(), offset_bytes),
-      options, budget.Rest());
-  regions_.Keep(*std::move(region));
-  return result;
+  BorrowedRegion borrowed(regions_, array.bytes().size() + kRegionAlignmentBytes);
+  return borrowed.Run(budget.Rest(), [&](const SharedRegion& region) {
+    uint64_t offset_bytes = 0;
+    return ScanOnce(transport_,
+                    CopyInto(region, array, transport_.part_connection_count(), offset_bytes),
+                    options, budget.Rest());
+  });
 }
 
 absl::StatusOr<ScanResult> ArrayCalls::ScanByResident(const ArrayView& array,

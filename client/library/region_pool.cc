@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -37,18 +38,23 @@ bool RegionPool::Works(const ServerLimits& limits, const CallOptions& options) {
   return true;
 }
 
+std::optional<SharedRegion> RegionPool::TakeKept(uint64_t size_bytes) {
+  const absl::MutexLock lock(&mutex_);
+  const auto fits = std::find_if(kept_.begin(), kept_.end(), [&](const SharedRegion& region) {
+    return region.bytes().size() >= size_bytes;
+  });
+  if (fits == kept_.end()) return std::nullopt;
+  SharedRegion region = std::move(*fits);
+  kept_.erase(fits);
+  return region;
+}
+
 absl::StatusOr<SharedRegion> RegionPool::Take(uint64_t size_bytes, const CallOptions& options) {
-  {
-    const absl::MutexLock lock(&mutex_);
-    const auto fits = std::find_if(kept_.begin(), kept_.end(), [&](const SharedRegion& region) {
-      return region.bytes().size() >= size_bytes;
-    });
-    if (fits != kept_.end()) {
-      SharedRegion region = std::move(*fits);
-      kept_.erase(fits);
-      return region;
-    }
-  }
+  if (std::optional<SharedRegion> region = TakeKept(size_bytes)) return *std::move(region);
+  return Create(size_bytes, options);
+}
+
+absl::StatusOr<SharedRegion> RegionPool::Create(uint64_t size_bytes, const CallOptions& options) {
   absl::StatusOr<SharedRegion> region =
       SharedRegion::Create(client_, {.size_bytes = size_bytes}, options);
   if (region.ok() || !MayPass(region.status())) {
@@ -76,8 +82,34 @@ void RegionPool::GiveUp() {
   works_ = false;
 }
 
-bool RegionPool::IsFault(const absl::Status& status) {
-  return absl::StartsWith(ErrorReason(status).value_or(""), "REGION");
+BorrowedRegion::~BorrowedRegion() {
+  if (region_) pool_.Keep(*std::move(region_));
+}
+
+absl::Status BorrowedRegion::Take(const CallOptions& options) {
+  if (region_) return absl::OkStatus();
+  absl::StatusOr<SharedRegion> region = pool_.Take(size_bytes_, options);
+  if (region.ok()) region_.emplace(*std::move(region));
+  return region.status();
+}
+
+absl::Status BorrowedRegion::Replace(const CallOptions& options) {
+  region_.reset();
+  absl::StatusOr<SharedRegion> region = pool_.Create(size_bytes_, options);
+  if (region.ok()) region_.emplace(*std::move(region));
+  return region.status();
+}
+
+bool BorrowedRegion::IsLost(const absl::Status& status) const {
+  const std::string reason = ErrorReason(status).value_or("");
+  // The caller may have named regions of its own beside this one.
+  if (reason == "REGION_NOT_FOUND") return absl::StrContains(status.message(), region_->name());
+  return absl::StartsWith(reason, "REGION");
+}
+
+void BorrowedRegion::GiveUp() {
+  region_.reset();
+  pool_.GiveUp();
 }
 
 RegionSlice CopyInto(const SharedRegion& region, const ArrayView& array, size_t thread_count,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,9 +27,13 @@ class RegionPool {
   // map it unless it is on this host and allowed to. Tried once, where the server allows regions.
   bool Works(const ServerLimits& limits, const CallOptions& options);
 
-  // A region of at least `size_bytes`, one that is kept or a new one. Errors: those of
-  // SharedRegion::Create; where time does not heal them, Works is false from then on.
+  // A region of at least `size_bytes`, one that is kept or a new one. The server may have lost one
+  // that is kept. Errors: those of Create.
   absl::StatusOr<SharedRegion> Take(uint64_t size_bytes, const CallOptions& options);
+
+  // A new region. Errors: those of SharedRegion::Create; where time does not heal them, Works is
+  // false from then on.
+  absl::StatusOr<SharedRegion> Create(uint64_t size_bytes, const CallOptions& options);
 
   // Keeps a region for Take, unless enough are kept.
   void Keep(SharedRegion region);
@@ -36,15 +41,51 @@ class RegionPool {
   // Works is false from now on.
   void GiveUp();
 
-  // Whether a call has failed because of its region: the server may not have it any more, when it
-  // has been idle for too long or another server has taken the first one's place.
-  static bool IsFault(const absl::Status& status);
-
  private:
+  std::optional<SharedRegion> TakeKept(uint64_t size_bytes);
+
   Client& client_;
   absl::Mutex mutex_;
   std::optional<bool> works_ ABSL_GUARDED_BY(mutex_);
   std::vector<SharedRegion> kept_ ABSL_GUARDED_BY(mutex_);
+};
+
+// A region of the pool for calls one after another, given back when this is destroyed. Not
+// thread-safe.
+class BorrowedRegion {
+ public:
+  // Of at least `size_bytes`. `pool` must outlive this.
+  BorrowedRegion(RegionPool& pool, uint64_t size_bytes) : pool_(pool), size_bytes_(size_bytes) {}
+  BorrowedRegion(BorrowedRegion&&) noexcept = default;
+  ~BorrowedRegion();
+
+  // Calls `use(region)`, whose result is a StatusOr. The server may have lost a region, when it has
+  // been idle for too long or another server has taken the first one's place: then `use` is called
+  // again with a new region, since the others that are kept are likely lost too. Errors: those of
+  // `use` and of RegionPool::Create.
+  template <typename Use>
+  auto Run(const CallOptions& options, Use use) -> decltype(use(std::declval<SharedRegion&>())) {
+    if (const absl::Status status = Take(options); !status.ok()) return status;
+    auto result = use(*region_);
+    if (!IsLost(result.status())) return result;
+    if (const absl::Status status = Replace(options); !status.ok()) return status;
+    result = use(*region_);
+    if (IsLost(result.status())) GiveUp();
+    return result;
+  }
+
+  // Whether there was no region to be had in the last Run.
+  bool is_missing() const { return !region_; }
+
+ private:
+  absl::Status Take(const CallOptions& options);
+  absl::Status Replace(const CallOptions& options);
+  bool IsLost(const absl::Status& status) const;
+  void GiveUp();
+
+  RegionPool& pool_;
+  uint64_t size_bytes_;
+  std::optional<SharedRegion> region_;
 };
 
 // Copies the array to `offset_bytes` of the region, or behind it where its elements are not aligned

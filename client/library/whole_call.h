@@ -37,13 +37,12 @@ absl::StatusOr<Result> CallWhole(ArrayCalls& calls, const ArrayView& array, uint
   ProgressTally progress(call_options, size_bytes);
   absl::StatusOr<Result> result;
   if (way == ArrayTransport::kRegion) {
-    absl::StatusOr<SharedRegion> region =
-        calls.regions().Take(size_bytes + kRegionAlignmentBytes, budget.Rest());
-    if (!region.ok()) return region.status();
-    uint64_t offset_bytes = 0;
-    result = once(CopyInto(*region, array, calls.transport().part_connection_count(), offset_bytes),
-                  budget.Rest());
-    calls.regions().Keep(*std::move(region));
+    BorrowedRegion borrowed(calls.regions(), size_bytes + kRegionAlignmentBytes);
+    const size_t thread_count = calls.transport().part_connection_count();
+    result = borrowed.Run(budget.Rest(), [&](const SharedRegion& region) {
+      uint64_t offset_bytes = 0;
+      return once(CopyInto(region, array, thread_count, offset_bytes), budget.Rest());
+    });
   } else if (way == ArrayTransport::kResident) {
     ResidentUpload upload(calls, budget, progress);
     const absl::StatusOr<ArrayInput> input = upload.Send(array);
