@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/library/huge_pages.h"
 #include "client/library/proto_time.h"
 #include "client/library/shared_conversion.h"
 #include "client/library/stream_call.h"
@@ -81,9 +82,9 @@ absl::Status WriteArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const
   return status;
 }
 
-absl::Status ReadArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const CallHead& head,
-                           const ResidentArray& array,
-                           absl::FunctionRef<absl::Status(const v1::ReadArrayResponse&)> add) {
+absl::Status ReadArrayOnce(
+    const std::shared_ptr<grpc::Channel>& channel, const CallHead& head, const ResidentArray& array,
+    absl::FunctionRef<absl::Status(const v1::ReadArrayResponse&, const BulkBytes&)> add) {
   v1::ReadArrayRequest request;
   *request.mutable_array() = ToProto(array);
   std::optional<WireMessage> message = WireMessage::Of(request);
@@ -92,12 +93,14 @@ absl::Status ReadArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const 
       [&] { return std::exchange(message, std::nullopt); },
       [&](grpc::ByteBuffer& bytes) {
         v1::ReadArrayResponse response;
-        absl::Status parsed = Parse(bytes, response);
-        return parsed.ok() ? add(response) : parsed;
+        BulkBytes data;
+        absl::Status parsed =
+            ParseBesideBulk(bytes, v1::ReadArrayResponse::kDataFieldNumber, response, data);
+        return parsed.ok() ? add(response, data) : parsed;
       });
 }
 
-absl::Status ArrayReader::Add(const v1::ReadArrayResponse& message) {
+absl::Status ArrayReader::Add(const v1::ReadArrayResponse& message, const BulkBytes& data) {
   if (has_begun_ == message.has_array()) {
     return absl::InternalError("the server's answer does not describe the array once, at first");
   }
@@ -108,13 +111,13 @@ absl::Status ArrayReader::Add(const v1::ReadArrayResponse& message) {
     result_.element_type = whole->element_type;
     result_.shape = ShapeOf(array_, *whole);
     expected_bytes_ = SizeBytes(result_.element_type, result_.shape);
-    result_.data.reserve(
-        std::max<uint64_t>(std::min(expected_bytes_, whole->size_bytes), kHeapCapacity));
+    ReserveLarge(std::max<uint64_t>(std::min(expected_bytes_, whole->size_bytes), kHeapCapacity),
+                 result_.data);
   }
-  if (message.data().size() > expected_bytes_ - result_.data.size()) {
+  if (data.size_bytes() > expected_bytes_ - result_.data.size()) {
     return absl::InternalError("the server's answer holds more elements than were asked for");
   }
-  result_.data += message.data();
+  data.AppendTo(result_.data);
   return absl::OkStatus();
 }
 

@@ -12,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/library/bulk_message.h"
 #include "client/library/unary_call.h"
 #include "client/library/wire_message.h"
 #include "gridfold/array_view.h"
@@ -34,11 +35,12 @@ absl::Status WriteArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const
                             const std::string& name, uint64_t first_element,
                             const ArrayView& elements, uint64_t chunk_elements);
 
-// One attempt of ReadArray over `channel`: calls `add` with each message of the answer, and ends
-// with its first error.
-absl::Status ReadArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const CallHead& head,
-                           const ResidentArray& array,
-                           absl::FunctionRef<absl::Status(const v1::ReadArrayResponse&)> add);
+// One attempt of ReadArray over `channel`: calls `add` with each message of the answer and its
+// elements, which the message itself lacks, and ends with the first error of `add`.
+absl::Status ReadArrayOnce(
+    const std::shared_ptr<grpc::Channel>& channel, const CallHead& head, const ResidentArray& array,
+    absl::FunctionRef<absl::Status(const v1::ReadArrayResponse& message, const BulkBytes& data)>
+        add);
 
 // Puts the answers of a stream that reads `array` together, one after the other.
 class ArrayReader {
@@ -46,7 +48,7 @@ class ArrayReader {
   explicit ArrayReader(const ResidentArray& array) : array_(array) {}
 
   // INTERNAL where the message does not continue the ones before.
-  absl::Status Add(const v1::ReadArrayResponse& message);
+  absl::Status Add(const v1::ReadArrayResponse& message, const BulkBytes& data);
 
   // INTERNAL where elements are missing.
   absl::StatusOr<ArrayData> Finish() &&;

@@ -172,8 +172,9 @@ absl::StatusOr<ArrayData> Client::ReadArray(const ResidentArray& array,
       call_options, [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
         ArrayReader reader(array);
         absl::Status read = ReadArrayOnce(
-            channel, head, array,
-            [&](const v1::ReadArrayResponse& message) { return reader.Add(message); });
+            channel, head, array, [&](const v1::ReadArrayResponse& message, const BulkBytes& data) {
+              return reader.Add(message, data);
+            });
         if (!read.ok()) return read;
         result = std::move(reader).Finish();
         return result.status();

@@ -10,6 +10,7 @@
 #include "client/library/array_parts.h"
 #include "client/library/array_route.h"
 #include "client/library/call_budget.h"
+#include "client/library/huge_pages.h"
 #include "client/library/message_sender.h"
 #include "client/library/resident_download.h"
 #include "client/library/resident_upload.h"
@@ -98,7 +99,7 @@ absl::StatusOr<ScanResult> Exchange(const ArrayView& array, uint64_t message_byt
     if (!piece.ok() || !piece->has_value()) break;
     if (result.data.empty()) {
       result.element_type = (*piece)->element_type;
-      result.data.reserve(array.element_count() * ElementSizeBytes(result.element_type));
+      ReserveLarge(array.element_count() * ElementSizeBytes(result.element_type), result.data);
     }
     result.data += (*piece)->data;
   }
@@ -200,7 +201,10 @@ absl::StatusOr<ScanResult> ArrayCalls::ScanByResident(const ArrayView& array,
   // Memory for the results takes about as long to come as the elements to go.
   std::string data;
   std::jthread room([&] {
-    if (IsInline(options)) data.resize(ResultBytes(array, options));
+    if (!IsInline(options)) return;
+    const uint64_t size_bytes = ResultBytes(array, options);
+    ReserveLarge(size_bytes, data);
+    data.resize(size_bytes);
   });
   ResidentUpload upload(*this, budget, progress);
   const absl::StatusOr<ArrayInput> input = upload.Send(array);

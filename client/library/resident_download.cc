@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 
@@ -21,13 +20,12 @@ absl::Status ReadOnce(const std::shared_ptr<grpc::Channel>& channel, const CallH
                       const ResidentArray& part, std::span<std::byte> to) {
   size_t read_bytes = 0;
   const absl::Status status =
-      ReadArrayOnce(channel, head, part, [&](const v1::ReadArrayResponse& message) {
-        const std::string& data = message.data();
-        if (data.size() > to.size() - read_bytes) {
+      ReadArrayOnce(channel, head, part, [&](const v1::ReadArrayResponse&, const BulkBytes& data) {
+        if (data.size_bytes() > to.size() - read_bytes) {
           return absl::InternalError("the server's answer holds more elements than were asked for");
         }
-        if (!data.empty()) std::memcpy(to.data() + read_bytes, data.data(), data.size());
-        read_bytes += data.size();
+        data.CopyTo(to.data() + read_bytes);
+        read_bytes += data.size_bytes();
         return absl::OkStatus();
       });
   if (!status.ok() || read_bytes == to.size()) return status;

@@ -1,0 +1,29 @@
+#include "client/library/huge_pages.h"
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <span>
+
+namespace gridfold::client {
+namespace {
+
+// Of x86-64, and of AArch64 with small pages of 4 KiB.
+constexpr uintptr_t kHugePageBytes = uintptr_t{2} << 20;
+
+// Of memory that has not been touched yet.
+void AdviseHugePages(std::span<std::byte> memory) {
+  const auto first = reinterpret_cast<uintptr_t>(memory.data());
+  const uintptr_t begin = (first + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+  const uintptr_t end = (first + memory.size()) / kHugePageBytes * kHugePageBytes;
+  if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
+}  // namespace
+
+void ReserveLarge(uint64_t size_bytes, std::string& data) {
+  data.reserve(size_bytes);
+  AdviseHugePages({reinterpret_cast<std::byte*>(data.data()), data.capacity()});
+}
+
+}  // namespace gridfold::client
