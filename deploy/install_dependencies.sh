@@ -14,13 +14,14 @@ build_packages=(
   ca-certificates ccache cmake g++ git ninja-build pkg-config
   libgrpc++-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler libabsl-dev
   libtbb-dev libcli11-dev nlohmann-json3-dev prometheus-cpp-dev libmimalloc-dev
-  libyaml-cpp-dev libssl-dev zlib1g-dev libzstd-dev
+  libyaml-cpp-dev libssl-dev zlib1g-dev libzstd-dev libhdf5-dev
   python3 python3-dev pybind11-dev)
 test_packages=(
   curl iproute2 libgtest-dev libgmock-dev openssl python3-grpcio python3-protobuf python3-numpy
   python3-pip python3-setuptools python3-wheel python3-pytest python3-yaml mypy python3-dask
   python3-distributed python3-mpi4py openmpi-bin prometheus nginx-light clang-format npm
-  man-db mandoc python3-sphinx python3-myst-parser furo)
+  man-db mandoc python3-sphinx python3-myst-parser furo doxygen python3-breathe
+  librsvg2-bin python3-h5py)
 
 language_packages=(
   golang-go golang-google-grpc-dev golang-google-protobuf-dev golang-github-golang-protobuf-1-5-dev

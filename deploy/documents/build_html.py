@@ -5,8 +5,8 @@ files, the manual pages, the public headers and the Python package.
   deploy/documents/build_html.py FOLDER
   deploy/documents/build_html.py --check      reads everything and follows all links; writes nothing
 
-Sphinx, MyST and Furo (Debian: python3-sphinx python3-myst-parser furo) do it; a warning of theirs, or
-a link that leads nowhere, is an error. GRIDFOLD_SERVER_BINARY names a server, which answers the
+Sphinx, MyST, Furo, Doxygen and Breathe (Debian: python3-sphinx python3-myst-parser furo doxygen
+python3-breathe) do it; a warning of theirs, or a link that leads nowhere, is an error. GRIDFOLD_SERVER_BINARY names a server, which answers the
 examples, and GRIDFOLD_MANUAL the folder of manual pages that a build makes (`manual/share`).
 `cmake --build BUILD --target documents` sets both.
 """
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+import cpp_reference
 import wire_examples
 import wire_reference
 
@@ -172,22 +173,16 @@ def add_command_line_reference(stage: Stage, manual: pathlib.Path) -> None:
 
 
 def add_cpp_reference(stage: Stage) -> None:
-    """Public headers as they are: each begins with what it is for."""
-    names = []
-    for header in sorted((ROOT / 'client' / 'gridfold').glob('*.h')):
-        text = header.read_text(encoding='utf-8')
-        comment = re.match(r'(?://.*\n)+', text)
-        if comment is None:
-            raise SystemExit(f'build_html.py: {header} does not begin with a comment')
-        purpose = re.sub(r'^// ?', '', comment[0], flags=re.MULTILINE).split('\n\n')[0]
-        body = text[comment.end():]
-        stage.write(f'docs/reference/headers/{header.stem}.md',
-                    f'# gridfold/{header.name}\n\n{wire_reference.escape(purpose)}\n\n'
-                    f'```cpp\n{body.strip()}\n```\n')
-        names.append(f'headers/{header.stem}')
+    headers = ROOT / 'client' / 'gridfold'
+    folder = stage.folder / 'docs' / 'reference' / 'headers'
+    folder.mkdir(parents=True)
+    cpp_reference.run_doxygen(headers, stage.folder / 'doxygen')
+    names = cpp_reference.write_pages(headers, folder)
     stage.write('docs/reference/cpp.md',
-                '# C++\n\nThe headers of the client library, `find_package(gridfold)`. Begin with '
-                '{doc}`client.h <headers/client>`.\n\n' + toctree(names))
+                '# C++\n\nThe headers of the client library, `find_package(gridfold)`. All that they '
+                'declare is in the namespace `gridfold::client`. Begin with '
+                '{doc}`client.h <headers/client>`.\n\n' +
+                toctree([f'headers/{name}' for name in names]))
 
 
 def add_python_reference(stage: Stage) -> None:

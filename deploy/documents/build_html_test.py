@@ -6,6 +6,7 @@ GRIDFOLD_SERVER_BINARY and GRIDFOLD_MANUAL are those of build_html.py.
 """
 import importlib.util
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 SKIPPED = 77
 NEEDED = {'sphinx': 'python3-sphinx', 'myst_parser': 'python3-myst-parser', 'furo': 'furo',
+          'breathe': 'python3-breathe',
           'grpc': 'python3-grpcio', 'google.protobuf': 'python3-protobuf'}
 
 
@@ -51,6 +53,26 @@ class LinkTest(unittest.TestCase):
         self.assertEqual(broken, ['a.md: c.md is not there', 'a.md: ../outside.md#y is not there'])
 
 
+class CppTest(unittest.TestCase):
+    def test_comments_before_and_behind_declarations_are_of_them(self):
+        header = ('// Of the file.\n//\n//   Call(x);\n#define A\nnamespace gridfold::client {\n'
+                  '// Of A<int> and `B<C>`.\nstruct A {\n  int a;  // Of a,\n          // at length.\n'
+                  '  // Of F.\n  int F() const {\n    // Why.\n    return 1;  // Is it.\n  }\n};\n')
+        self.assertEqual(cpp_comments.filtered(header), (
+            '/// @file\n/// Of the file.\n/// \n/// @code{.cpp}\n///   Call(x);\n/// @endcode\n#define A\n\n'
+            '/// Of A\\<int\\> and `B<C>`.\nstruct A {\n  int a;  ///< Of a,\n          ///< at length.\n'
+            '  /// Of F.\n  int F() const {\n    // Why.\n    return 1;  // Is it.\n  }\n};\n'))
+
+    def test_a_warning_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            headers = pathlib.Path(folder, 'gridfold')
+            headers.mkdir()
+            (headers / 'a.h').write_text('// A file.\n\n/// @param y No such parameter.\nint F(int x);\n',
+                                         encoding='utf-8')
+            with self.assertRaisesRegex(SystemExit, 'argument .y.'):
+                cpp_reference.run_doxygen(headers, pathlib.Path(folder, 'out'))
+
+
 class WireTest(unittest.TestCase):
     def test_every_example_is_of_a_method(self):
         descriptors = wire_reference.read_descriptors(build_html.ROOT / 'proto')
@@ -68,12 +90,15 @@ class CheckTest(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    missing = [package for module, package in NEEDED.items()
+    missing = [] if shutil.which('doxygen') else ['doxygen']
+    missing += [package for module, package in NEEDED.items()
                if importlib.util.find_spec(module.split('.')[0]) is None]
     if missing:
         print('needs', *missing)
         sys.exit(SKIPPED)
     import build_html
+    import cpp_comments
+    import cpp_reference
     import wire_examples
     import wire_reference
     unittest.main()

@@ -9,8 +9,10 @@ sys.dont_write_bytecode = True
 
 project = 'gridfold'
 root_doc = 'README'
-extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon']
-exclude_patterns = ['**/*.html']
+extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon', 'breathe']
+exclude_patterns = ['**/*.html', 'doxygen']
+breathe_projects = {'gridfold': 'doxygen/xml'}
+breathe_default_members = ('members', 'undoc-members')
 html_theme = 'furo'
 html_title = 'gridfold'
 html_static_path = ['documents.css']
