@@ -14,6 +14,13 @@ namespace gridfold::python {
 
 namespace py = pybind11;
 
+FirstInteger ToFirstInteger(const py::object& number) {
+  if (number < py::int_(0)) return {.value = number.cast<int64_t>()};
+  const auto first = number.cast<uint64_t>();
+  if (first >> 63 != 0) return {.unsigned_value = first};
+  return {.value = static_cast<int64_t>(first)};
+}
+
 client::BinSpecification ToBins(const py::tuple& bins) {
   const auto kind = bins[0].cast<std::string>();
   if (kind == "even") {
@@ -22,7 +29,8 @@ client::BinSpecification ToBins(const py::tuple& bins) {
   }
   if (kind == "edges") return client::EdgeBins{bins[1].cast<std::vector<double>>()};
   if (kind == "integer") {
-    return client::IntegerBins{bins[1].cast<int64_t>(), bins[2].cast<uint64_t>()};
+    const FirstInteger first = ToFirstInteger(bins[1]);
+    return client::IntegerBins{first.value, bins[2].cast<uint64_t>(), first.unsigned_value};
   }
   if (kind == "logarithmic") {
     return client::LogarithmicBins{bins[1].cast<uint64_t>(), bins[2].cast<double>(),

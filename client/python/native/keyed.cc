@@ -25,15 +25,10 @@ void SetGroups(const py::tuple& groups, const std::optional<py::tuple>& y_keys,
   if (kind == "found") {
     options.groups = client::FoundKeys{groups[1].cast<uint64_t>()};
   } else if (kind == "range") {
-    client::KeyRange range{.key_count = groups[2].cast<uint64_t>()};
-    if (py::object(groups[1]) < py::int_(0)) {
-      range.first_key = groups[1].cast<int64_t>();
-    } else if (const auto first = groups[1].cast<uint64_t>(); first >> 63 != 0) {
-      range.first_unsigned_key = first;
-    } else {
-      range.first_key = static_cast<int64_t>(first);
-    }
-    options.groups = range;
+    const FirstInteger first = ToFirstInteger(groups[1]);
+    options.groups = client::KeyRange{.first_key = first.value,
+                                      .key_count = groups[2].cast<uint64_t>(),
+                                      .first_unsigned_key = first.unsigned_value};
   } else {
     client::KeyBins bins{.out_of_range_policy = groups[2].cast<bool>()
                                                     ? client::OutOfRangePolicy::kClamp

@@ -76,6 +76,16 @@ class DaskTest(unittest.TestCase):
                                         weights=da.from_array(weights, chunks=(60, 9)))
             self.assert_bits(sums.compute(), expected)
 
+    def test_quantiles(self):
+        array = self.array.astype("f4")
+        for chunks in self.CHUNKS[1:]:
+            x = da.from_array(array, chunks=chunks)
+            self.assert_bits(gf.dask.quantile(x, [0.1, 0.5, 1.0]),
+                             gf.local().quantile(array, [0.1, 0.5, 1.0]))
+        x = da.from_array(np.where(array > 0, np.nan, array), chunks=(7, 40))
+        self.assert_bits(gf.dask.nanquantile(x, 0.3, method="lower"),
+                         np.quantile(array[array <= 0], 0.3, method="lower"))
+
     def test_a_worker_that_dies_is_survived(self):
         x = da.from_array(self.array, chunks=(2, 40)).map_blocks(_slowly, dtype=float)
         process = next(iter(self.client.run(os.getpid).values()))

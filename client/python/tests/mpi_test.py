@@ -24,8 +24,11 @@ part = gf.Accumulator.of(x[begin:end], ["mean", "variance", "argmax"], first_ind
 whole = comm.reduce(part, gf.mpi.MERGE)
 counts = gf.mpi.allreduce(comm, gf.Accumulator.of_histogram(x[begin:end], 20, (-5, 5)))
 sums = gf.mpi.allreduce(comm, gf.Accumulator.of(x[begin:end], ["sum", "l2_norm"]))
+search = gf.QuantileSearch(x.dtype, [0.1, 0.5])
+while not search.is_done:
+    search.add(comm.allreduce(search.count(x[begin:end])))
 if comm.rank == 0:
-    print(bytes(whole).hex(), bytes(counts).hex(), bytes(sums).hex())
+    print(bytes(whole).hex(), bytes(counts).hex(), bytes(sums).hex(), search.result().tobytes().hex())
 """
 
 ONE_PROCESS = """
@@ -33,7 +36,8 @@ import numpy as np, gridfold as gf
 x = np.random.default_rng(10).normal(size=999) * 10.0 ** np.random.default_rng(11).integers(-9, 9, 999)
 print(*(bytes(one).hex() for one in (gf.Accumulator.of(x, ["mean", "variance", "argmax"]),
                                      gf.Accumulator.of_histogram(x, 20, (-5, 5)),
-                                     gf.Accumulator.of(x, ["sum", "l2_norm"]))))
+                                     gf.Accumulator.of(x, ["sum", "l2_norm"]))),
+      gf.local().quantile(x, [0.1, 0.5]).tobytes().hex())
 """
 
 

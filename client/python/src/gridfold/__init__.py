@@ -42,7 +42,7 @@ _os.register_at_fork(after_in_child=_native.forget_calls)
 
 # What is imported when it is first used: a module, or a name of one.
 _LATER = {"aio": ".aio", "dask": ".dask", "mpi": ".mpi", "Accumulator": "._accumulator",
-          "local": "._local"}
+          "QuantileSearch": "._quantile_search", "local": "._local"}
 
 
 def __getattr__(name: str) -> _Any:

@@ -200,7 +200,11 @@ def _bins(bins: Sequence[tuple[Any, ...]]) -> tuple[Any, list[Any]]:
             kept.append(edges)
             one.edges, one.edge_count = edges.ctypes.data, edges.size
         elif kind == "integer":
-            one.first_value, one.bin_count = rest
+            first, one.bin_count = rest
+            if first >> 63 > 0:
+                one.first_unsigned_value = first
+            else:
+                one.first_value = first
         else:
             one.bin_count, lower, upper = rest
             one.has_bounds = lower is not None

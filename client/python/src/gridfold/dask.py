@@ -1,7 +1,9 @@
-"""Sums, means, variances and histograms of Dask arrays, whose bits do not depend on the chunks.
+"""Sums, means, variances, histograms and quantiles of Dask arrays, whose bits do not depend on the
+chunks.
 
 Each chunk becomes an accumulator where it is, in the worker's own process; accumulators are merged
-in Dask's tree of tasks, and the answer is rounded once at the end.
+in Dask's tree of tasks, and the answer is rounded once at the end. Quantiles take several rounds of
+counts.
 
 >>> import dask.array as da, gridfold.dask
 >>> gridfold.dask.mean(da.from_zarr("x.zarr"), axis=0).compute()
@@ -19,9 +21,11 @@ from dask.delayed import delayed
 from ._accumulator import Accumulator
 from ._bins import Even
 from ._layout import Axis
+from ._quantile_search import QuantileSearch
 from ._statistics import number_of, result_dtype
 
-__all__ = ["histogram", "mean", "nanmean", "nansum", "reduce", "std", "sum", "var"]
+__all__ = ["histogram", "mean", "nanmean", "nanquantile", "nansum", "quantile", "reduce", "std",
+           "sum", "var"]
 
 # Accumulators that one task merges.
 _MERGED_MAX = 16
@@ -140,17 +144,46 @@ def histogram(x: Any, bins: Any, range: Optional[tuple[float, float]] = None, *,
         weight_blocks = weights.rechunk(x.chunks).to_delayed().ravel()
     part = delayed(Accumulator.of_histogram, pure=True)
     merge = delayed(Accumulator.merge, pure=True)
-    parts = [part(block, bins, range, weights=of_block)
-             for block, of_block in zip(blocks, weight_blocks)]
-    while len(parts) > 1:
-        parts = [merge(parts[begin:begin + _MERGED_MAX])
-                 for begin in np.arange(0, len(parts), _MERGED_MAX)]
-    counts = delayed(_counts, pure=True)(parts[0])
+    whole = _in_a_tree(merge, [part(block, bins, range, weights=of_block)
+                               for block, of_block in zip(blocks, weight_blocks)])
+    counts = delayed(_counts, pure=True)(whole)
     dtype = np.int64 if weights is None else np.float64
     values = _array.from_delayed(counts, (len(edges) - 1,), dtype)
     if density:
         values = values / np.diff(edges) / values.sum()
     return values, edges
+
+
+def quantile(x: Any, q: Any, *, method: str = "linear") -> Any:
+    """The exact quantiles `q` of all elements: what NumPy finds in the array as one.
+
+    Computes at once, in one to six rounds, each of which reads `x`: `persist` what takes long to
+    make. No elements are moved, but half a megabyte of counts for each chunk and round. `q` and
+    `method` are those of `gridfold.QuantileSearch`.
+    """
+    return _search(x, QuantileSearch(x.dtype, q, method))
+
+
+def nanquantile(x: Any, q: Any, *, method: str = "linear") -> Any:
+    """As `quantile`, of the elements that are not NaN."""
+    return _search(x, QuantileSearch(x.dtype, q, method, ignore_nan=True))
+
+
+def _search(x: Any, search: QuantileSearch) -> Any:
+    blocks = x.to_delayed().ravel()
+    add = delayed(np.sum, pure=False)
+    while not search.is_done:
+        shared = delayed(search)  # Once for all chunks.
+        counts = [delayed(QuantileSearch.count)(shared, block) for block in blocks]
+        search.add(_in_a_tree(lambda parts: add(parts, axis=0), counts).compute())
+    return search.result()
+
+
+def _in_a_tree(merge: Any, parts: list[Any]) -> Any:
+    while len(parts) > 1:
+        parts = [merge(parts[begin:begin + _MERGED_MAX])
+                 for begin in np.arange(0, len(parts), _MERGED_MAX)]
+    return parts[0]
 
 
 def _counts(accumulator: Accumulator) -> Any:
