@@ -9,6 +9,17 @@
 namespace gridfold::client {
 namespace {
 
+// More than what a stream keeps of one group, whatever its statistics and elements are.
+constexpr uint64_t kStateBytesMax = 2048;
+
+// Whether a stream can keep what is known of all columns, where the groups run down these.
+bool HasFewColumns(const ArrayView& array, const ReductionOptions& options,
+                   const ServerLimits& limits) {
+  const auto* const axis = std::get_if<Axis>(&options.grouping);
+  return axis == nullptr || axis->axis != 0 || array.shape().size() != 2 ||
+         array.shape()[1] <= limits.message_bytes_max / kStateBytesMax;
+}
+
 struct ReductionOperation {
   using Result = ReductionResult;
   using Options = ReductionOptions;
@@ -25,6 +36,7 @@ struct ReductionOperation {
                         const ClientOptions& client_options) {
     return HasShapeOfElements(array) && IsFlatOrMatrix(array, options) &&
            !NeedsWholeArray(options) && !HasProductOfFloats(array.element_type(), options) &&
+           HasFewColumns(array, options, limits) &&
            (!std::holds_alternative<Segments>(options.grouping) ||
             TakesAnyStream(limits, client_options));
   }

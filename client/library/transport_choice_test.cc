@@ -122,6 +122,21 @@ class TransportChoiceTest : public testing::Test {
 
 TestServer* TransportChoiceTest::server_ = nullptr;
 
+// A stream cannot keep what is known of so many columns.
+TEST_F(TransportChoiceTest, ManyColumnsTravelAnotherWay) {
+  const auto client = ConnectClient(server_->target());
+  constexpr uint64_t kColumns = 1'700'000;
+  const std::vector<uint8_t> elements(2 * kColumns, 3);
+  const ArrayView array = ArrayView(elements).WithShape({2, kColumns});
+  const ReductionOptions options{.statistics = {Statistic::kMean}, .grouping = Axis{0}};
+  const std::vector<double> expected(kColumns, 3.0);
+  for (const ArrayTransport transport : kTransports) {
+    const auto result = client->ReduceArray(array, options, {.transport = transport});
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(std::get<std::vector<double>>(*result->Find(Statistic::kMean)), expected);
+  }
+}
+
 TEST_F(TransportChoiceTest, ReductionsHaveTheSameBitsAndErrors) {
   const auto client = ConnectClient(server_->target());
   int answers = 0;
