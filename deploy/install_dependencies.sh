@@ -21,7 +21,7 @@ test_packages=(
   python3-pip python3-setuptools python3-wheel python3-pytest python3-yaml mypy python3-dask
   python3-distributed python3-mpi4py openmpi-bin prometheus nginx-light clang-format npm
   man-db mandoc python3-sphinx python3-myst-parser furo doxygen python3-breathe
-  librsvg2-bin python3-h5py)
+  librsvg2-bin python3-h5py python3-tqdm)
 
 language_packages=(
   golang-go golang-google-grpc-dev golang-google-protobuf-dev golang-github-golang-protobuf-1-5-dev

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gridfold/element_type.h"
+#include "pybind11/stl.h"
 
 namespace gridfold::python {
 
@@ -31,6 +32,15 @@ client::ArrayInput ToInput(const py::tuple& source) {
   return ToView(source);
 }
 
+client::ArrayView ViewOf(const py::array& array, int number) {
+  const auto element_type = static_cast<client::ElementType>(number);
+  const size_t element_bytes = client::ElementSizeBytes(element_type);
+  if (element_bytes == 0 || static_cast<size_t>(array.itemsize()) != element_bytes) {
+    throw py::type_error("the element type is not the array's");
+  }
+  return {element_type, array.data(), static_cast<uint64_t>(array.size())};
+}
+
 client::ArrayView ToView(const py::tuple& source) {
   if (source.size() != 3 || !py::isinstance<py::array>(source[0])) {
     throw py::type_error("a source is (array, element type, shape)");
@@ -39,15 +49,15 @@ client::ArrayView ToView(const py::tuple& source) {
   if ((array.flags() & py::array::c_style) == 0) {
     throw py::type_error("the array is not C-contiguous");
   }
-  const auto element_type = static_cast<client::ElementType>(source[1].cast<int>());
-  const size_t element_bytes = client::ElementSizeBytes(element_type);
-  if (element_bytes == 0 || static_cast<size_t>(array.itemsize()) != element_bytes) {
-    throw py::type_error("the element type is not the array's");
-  }
-  client::ArrayView view(element_type, array.data(), static_cast<uint64_t>(array.size()));
+  const client::ArrayView view = ViewOf(array, source[1].cast<int>());
   if (source[2].is_none()) return view;
-  const auto shape = source[2].cast<py::tuple>();
-  return view.WithShape(shape[0].cast<uint64_t>(), shape[1].cast<uint64_t>());
+  return view.WithShape(source[2].cast<std::vector<uint64_t>>());
+}
+
+client::Grouping ToGrouping(const std::vector<int32_t>& axes) {
+  if (axes.size() == 1 && axes[0] < 0) return client::WholeArray{};
+  if (axes.size() == 1) return client::Axis{static_cast<uint32_t>(axes[0])};
+  return client::Axes{axes};
 }
 
 py::array Adopt(std::string bytes) {

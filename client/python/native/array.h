@@ -2,12 +2,14 @@
 #ifndef GRIDFOLD_CLIENT_PYTHON_NATIVE_ARRAY_H_
 #define GRIDFOLD_CLIENT_PYTHON_NATIVE_ARRAY_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gridfold/array_input.h"
+#include "gridfold/grouping.h"
 #include "gridfold/reduction.h"
 #include "pybind11/numpy.h"
 #include "pybind11/pybind11.h"
@@ -18,12 +20,19 @@ namespace gridfold::python {
 // - a C-contiguous NumPy array, viewed in place, or (name, first, count) of an array on the server,
 //   where a count of -1 stands for the whole array;
 // - the number of an element type;
-// - None, or (rows, columns).
+// - None, or up to client::kDimensionsMax extents.
 // The array must outlive the input.
 client::ArrayInput ToInput(const pybind11::tuple& source);
 
 // The array of such a triple as a view. TypeError where it is on the server.
 client::ArrayView ToView(const pybind11::tuple& source);
+
+// The elements of a C-contiguous array, in one dimension. TypeError where they are not of the type
+// of this number.
+client::ArrayView ViewOf(const pybind11::array& array, int element_type);
+
+// The groups along these axes of a source; (-1,) is the whole array.
+client::Grouping ToGrouping(const std::vector<int32_t>& axes);
 
 // A NumPy array that owns `values`, which are not copied.
 template <typename Value>

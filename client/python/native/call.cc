@@ -54,6 +54,8 @@ void EndCalls(absl::Duration timeout) {
   PyEval_RestoreThread(state);
 }
 
+bool IsProcessEnding() { return AllCalls().is_ending.load() || IsInterpreterEnding(); }
+
 void ForgetCalls() {
   // Only the thread that forked is here, which makes no call: nobody holds the mutex.
   Calls& calls = AllCalls();

@@ -36,6 +36,9 @@ class Cancellation {
 // came back from C++ would be ended by force. Requires the GIL, and releases it meanwhile.
 void EndCalls(absl::Duration timeout);
 
+// Whether that has begun, so that a thread without the GIL must not ask for it.
+bool IsProcessEnding();
+
 // Forgets the calls of the parent in a process that fork has made.
 void ForgetCalls();
 
@@ -72,14 +75,15 @@ const absl::Status& StatusOf(const absl::StatusOr<Value>& result) {
 
 // What `call`, a function of the predicate for CallOptions::is_cancelled, returns: an absl::Status
 // or StatusOr, which is OK. Runs it without the GIL. Throws errors as Python exceptions, and those
-// that the handlers of signals have raised.
-template <typename Call>
-auto RunCall(const Call& call) {
+// that the handlers of signals have raised. `end` may throw an exception that goes before errors.
+template <typename Call, typename End>
+auto RunCall(const Call& call, const End& end) {
   auto result = [&] {
     WaitingCall waiting;
     return call(waiting.is_cancelled());
   }();
   if (PyErr_Occurred() != nullptr) throw pybind11::error_already_set();
+  end();
   if (!StatusOf(result).ok()) Throw(StatusOf(result));
   return result;
 }

@@ -53,23 +53,29 @@ Connection::Connection(std::shared_ptr<client::Client> client)
 
 Connection Connection::Connect(client::ClientOptions options) {
   CheckProcess();
-  Connected client = RunCall([&](const std::function<bool()>& is_cancelled) -> Connected {
+  const auto connect = [&](const std::function<bool()>& is_cancelled) -> Connected {
     std::future<Connected> connected = StartConnecting(std::move(options));
     while (connected.wait_for(kPollInterval) != std::future_status::ready) {
       if (is_cancelled()) return absl::CancelledError("the caller has given up the call");
     }
     return connected.get();
-  });
+  };
+  Connected client = RunCall(connect, [] {});
   return Connection(*std::move(client));
 }
 
 Connection Connection::With(std::optional<double> timeout_s,
-                            std::optional<client::Priority> priority,
-                            std::string traceparent) const {
+                            std::optional<client::Priority> priority, std::string traceparent,
+                            pybind11::object progress) const {
   Connection other = *this;
   if (timeout_s) other.options_.timeout = absl::Seconds(*timeout_s);
   if (priority) other.options_.priority = priority;
   if (!traceparent.empty()) other.options_.traceparent = std::move(traceparent);
+  if (progress.ptr() == Py_False) {
+    other.progress_ = {};
+  } else if (!progress.is_none()) {
+    other.progress_ = std::move(progress);
+  }
   return other;
 }
 

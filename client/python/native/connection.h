@@ -8,8 +8,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "client/python/native/call.h"
+#include "client/python/native/progress.h"
 #include "gridfold/client.h"
 #include "pybind11/pybind11.h"
 
@@ -22,9 +24,10 @@ class Connection {
   static Connection Connect(client::ClientOptions options);
 
   // The same connection for calls with other options. No call outlives `timeout_s` seconds;
-  // nothing: the client's own timeout.
+  // nothing: the client's own timeout. `progress`: as Progress takes it; None leaves it as it is,
+  // False tells nobody.
   Connection With(std::optional<double> timeout_s, std::optional<client::Priority> priority,
-                  std::string traceparent) const;
+                  std::string traceparent, pybind11::object progress) const;
 
   // Calls fail with FAILED_PRECONDITION from now on. Those in flight end as they would have.
   void Close() { client_.reset(); }
@@ -34,11 +37,19 @@ class Connection {
   template <typename Call>
   auto Run(const Call& call) const {
     const std::shared_ptr<client::Client> client = UsableClient();
-    return RunCall([&](std::function<bool()> is_cancelled) {
+    Progress progress(progress_);
+    const auto run = [&](std::function<bool()> is_cancelled) {
       client::CallOptions options = options_;
+      options.progress = progress.reports();
       options.is_cancelled = std::move(is_cancelled);
+      if (options.progress) {
+        options.is_cancelled = [&progress, asked = std::move(options.is_cancelled)] {
+          return progress.has_failed() || asked();
+        };
+      }
       return call(*client, options);
-    });
+    };
+    return RunCall(run, [&] { progress.End(); });
   }
 
  private:
@@ -50,6 +61,7 @@ class Connection {
 
   std::shared_ptr<client::Client> client_;
   client::CallOptions options_;
+  pybind11::object progress_;  // Null: nobody is told.
   pid_t process_id_;
 };
 

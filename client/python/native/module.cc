@@ -46,10 +46,10 @@ Connection Connect(std::string target, bool round_robin, std::string tenant, int
 }
 
 Connection With(const Connection& connection, std::optional<double> timeout_s,
-                std::optional<int> priority, std::string traceparent) {
+                std::optional<int> priority, std::string traceparent, py::object progress) {
   std::optional<client::Priority> urgency;
   if (priority) urgency = static_cast<client::Priority>(*priority);
-  return connection.With(timeout_s, urgency, std::move(traceparent));
+  return connection.With(timeout_s, urgency, std::move(traceparent), std::move(progress));
 }
 
 // Every statistic's name and number.
@@ -76,8 +76,8 @@ PYBIND11_MODULE(_native, module) {
   ConnectionClass connection(module, "Connection");
   connection.def("close", &Connection::Close)
       .def_property_readonly("is_open", &Connection::is_open)
-      .def("with_options", &With, py::arg("timeout_s"), py::arg("priority"),
-           py::arg("traceparent"));
+      .def("with_options", &With, py::arg("timeout_s"), py::arg("priority"), py::arg("traceparent"),
+           py::arg("progress"));
   AddReductions(connection);
   AddScans(connection);
   AddHistograms(connection);

@@ -15,22 +15,17 @@ namespace py = pybind11;
 
 namespace {
 
-client::Grouping GroupingAlong(int axis) {
-  if (axis < 0) return client::WholeArray{};
-  return client::Axis{static_cast<uint32_t>(axis)};
-}
-
 client::NanPolicy PolicyOf(bool ignore_nan) {
   return ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate;
 }
 
 // An array for each quantile, and how the job ran.
 py::tuple ComputeQuantiles(const Connection& connection, const py::tuple& source,
-                           const std::vector<double>& quantiles, int method, int axis,
-                           bool ignore_nan) {
+                           const std::vector<double>& quantiles, int method,
+                           const std::vector<int32_t>& axes, bool ignore_nan) {
   const client::QuantileOptions options{.quantiles = quantiles,
                                         .method = static_cast<client::QuantileMethod>(method),
-                                        .grouping = GroupingAlong(axis),
+                                        .grouping = ToGrouping(axes),
                                         .nan_policy = PolicyOf(ignore_nan)};
   const client::ArrayInput input = ToInput(source);
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
@@ -45,10 +40,10 @@ py::tuple ComputeQuantiles(const Connection& connection, const py::tuple& source
 
 // The values, their indices, and how the job ran.
 py::tuple SelectTop(const Connection& connection, const py::tuple& source, uint64_t count,
-                    bool smallest, int axis, bool ignore_nan) {
+                    bool smallest, const std::vector<int32_t>& axes, bool ignore_nan) {
   const client::TopOptions options{.count = count,
                                    .smallest = smallest,
-                                   .grouping = GroupingAlong(axis),
+                                   .grouping = ToGrouping(axes),
                                    .nan_policy = PolicyOf(ignore_nan)};
   const client::ArrayInput input = ToInput(source);
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -38,11 +39,6 @@ py::tuple ToPython(client::ReductionResult result, size_t statistic_count, bool 
   return values;
 }
 
-client::Grouping ToGrouping(int axis) {
-  if (axis < 0) return client::WholeArray{};
-  return client::Axis{static_cast<uint32_t>(axis)};
-}
-
 client::Scalar ToScalar(const py::object& value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
   if (!py::isinstance<py::int_>(value)) return value.cast<double>();
@@ -50,12 +46,22 @@ client::Scalar ToScalar(const py::object& value) {
   return value.cast<uint64_t>();
 }
 
+// "error" leaves it as it is.
+void SetEmptyGroup(const py::object& empty, client::EmptyGroup& group) {
+  if (!py::isinstance<py::str>(empty)) {
+    group = {client::EmptyGroupPolicy::kValue, ToScalar(empty)};
+  } else if (empty.cast<std::string>() == "nan") {
+    group.policy = client::EmptyGroupPolicy::kNan;
+  }
+}
+
 py::tuple Reduce(const Connection& connection, const py::tuple& source,
-                 const std::vector<int>& statistics, int axis, bool ignore_nan, bool wrap,
-                 double delta_degrees_of_freedom, const std::optional<py::tuple>& where,
-                 const py::object& initial) {
+                 const std::vector<int>& statistics, const std::vector<int32_t>& axes,
+                 bool ignore_nan, bool wrap, double delta_degrees_of_freedom,
+                 const std::optional<py::tuple>& where, const py::object& initial,
+                 const py::object& empty) {
   client::ReductionOptions options{
-      .grouping = ToGrouping(axis),
+      .grouping = ToGrouping(axes),
       .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
       .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError,
       .delta_degrees_of_freedom = delta_degrees_of_freedom};
@@ -67,21 +73,42 @@ py::tuple Reduce(const Connection& connection, const py::tuple& source,
     options.where = ToInput(*where);
     options.empty_group.policy = client::EmptyGroupPolicy::kNan;
   }
+  SetEmptyGroup(empty, options.empty_group);
   if (!initial.is_none()) options.initial = ToScalar(initial);
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
     return client.ReduceArray(input, options, call);
   });
   Execution execution = result->execution;
-  return py::make_tuple(ToPython(*std::move(result), statistics.size(), axis < 0),
+  const bool is_whole = std::holds_alternative<client::WholeArray>(options.grouping);
+  return py::make_tuple(ToPython(*std::move(result), statistics.size(), is_whole),
                         std::move(execution));
+}
+
+// One statistic of all elements of an array of NumPy's as a number of Python's: what most calls ask
+// for, with little around it. None where the array is not C-contiguous or has no elements.
+py::object ReduceWhole(const Connection& connection, const py::array& array, int element_type,
+                       int statistic, bool wrap) {
+  const auto count = static_cast<uint64_t>(array.size());
+  if ((array.flags() & py::array::c_style) == 0 || count == 0) return py::none();
+  const client::ArrayView view = ViewOf(array, element_type);
+  const client::ReductionOptions options{
+      .statistics = {static_cast<client::Statistic>(statistic)},
+      .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError};
+  auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
+    return client.ReduceArray(view, options, call);
+  });
+  return ToPython(*std::move(result), 1, /*is_scalar=*/true)[0];
 }
 
 }  // namespace
 
 void AddReductions(ConnectionClass& connection) {
+  connection.def("reduce_whole", &ReduceWhole, py::arg("array"), py::arg("element_type"),
+                 py::arg("statistic"), py::arg("wrap"));
   connection.def("reduce", &Reduce, py::arg("source"), py::arg("statistics"), py::arg("axis"),
                  py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"),
-                 py::arg("where") = py::none(), py::arg("initial") = py::none());
+                 py::arg("where") = py::none(), py::arg("initial") = py::none(),
+                 py::arg("empty") = "error");
 }
 
 }  // namespace gridfold::python

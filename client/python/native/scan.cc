@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "client/python/native/array.h"
 #include "client/python/native/connection.h"
@@ -15,17 +16,17 @@ namespace py = pybind11;
 namespace {
 
 // The results' bytes, the number of their element type, and how the job ran.
-py::tuple Scan(const Connection& connection, const py::tuple& source, int operation, int axis,
-               bool exclusive, bool reverse, std::optional<int> output_type, bool ignore_nan,
-               bool wrap, bool exact) {
+py::tuple Scan(const Connection& connection, const py::tuple& source, int operation,
+               const std::vector<int32_t>& axes, bool exclusive, bool reverse,
+               std::optional<int> output_type, bool ignore_nan, bool wrap, bool exact) {
   client::ScanOptions options{
       .operation = static_cast<client::ScanOperation>(operation),
       .mode = exclusive ? client::ScanMode::kExclusive : client::ScanMode::kInclusive,
       .direction = reverse ? client::ScanDirection::kReverse : client::ScanDirection::kForward,
+      .grouping = ToGrouping(axes),
       .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
       .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError,
       .exact = exact};
-  if (axis >= 0) options.grouping = client::Axis{static_cast<uint32_t>(axis)};
   if (output_type) options.output_type = static_cast<client::ElementType>(*output_type);
   const client::ArrayInput input = ToInput(source);
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {

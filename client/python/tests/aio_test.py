@@ -1,6 +1,7 @@
 """Connections for asyncio."""
 
 import asyncio
+import threading
 import time
 import unittest
 
@@ -30,12 +31,22 @@ class AsyncTest(PackageTest):
 
         asyncio.run(work())
 
-    def test_thousands_at_once(self):
-        async def work():
-            async with gf.aio.connect(self.server.target, concurrency=8) as gpu:
-                return await asyncio.gather(*(gpu.sum([i, 1]) for i in range(2000)))
+    def test_ten_thousand_at_once_have_no_thread_each(self):
+        count, concurrency = 10_000, 8
+        threads_max = 0
 
-        self.assertEqual(asyncio.run(work()), list(range(1, 2001)))
+        async def work():
+            nonlocal threads_max
+            before = threading.active_count()
+            async with gf.aio.connect(self.server.target, concurrency=concurrency) as gpu:
+                calls = asyncio.gather(*(gpu.sum([i, 1]) for i in range(count)))
+                while not calls.done():
+                    threads_max = max(threads_max, threading.active_count() - before)
+                    await asyncio.sleep(0.02)
+                return calls.result()
+
+        self.assertEqual(asyncio.run(work()), list(range(1, count + 1)))
+        self.assertTrue(0 < threads_max <= concurrency, threads_max)
 
     def test_a_cancelled_task_gives_up_its_call(self):
         async def work(target):

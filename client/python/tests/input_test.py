@@ -88,7 +88,7 @@ class InputTest(PackageTest):
                        (np.ones(3), 99, None), (np.ones(3), 12, (1,)), (np.ones(3), 12, (2, 2))):
             with self.subTest(source=source), self.assertRaises(
                     (TypeError, IndexError, gf.InvalidArgumentError)):
-                native.reduce(source, [2], -1, False, False, 0)
+                native.reduce(source, [2], (-1,), False, False, 0)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,18 @@ import unittest
 
 import numpy as np
 
-from package_case import PACKAGE, PackageTest, run_python
+from package_case import PACKAGE, PackageTest, gf, run_python
 
 CONNECT = "import sys, gridfold as gf, numpy as np; gpu = gf.connect(sys.argv[1]); "
 # A connection to a server that never answers.
 LATER = ("import sys, threading, time, gridfold as gf; "
          "gpu = gf.connect(sys.argv[1], connect_timeout=0); ")
+
+
+def resident_kib():
+    """Memory of this process."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
 class SilentServer:
@@ -157,11 +163,23 @@ if __name__ == "__main__":
                                 text=True)
         self.assertEqual(result.stdout.strip(), "[100.0, 100.0, 100.0, 100.0]", result.stderr)
 
-    def test_ten_thousand_calls_take_no_more_memory(self):
-        def resident_kib():
-            with open("/proc/self/status", encoding="ascii") as status:
-                return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+    def test_a_hundred_thousand_calls_in_process_take_no_more_memory(self):
+        local, array = gf.local(1), np.ones((4, 4), np.float32)
 
+        def work(count):
+            for _ in range(count // 4):
+                local.sum(array)
+                local.max(array, axis=0)
+                local.histogram(array, 4, (0, 2))
+                with self.assertRaises(ValueError):
+                    local.nanargmin(array * np.nan)
+
+        work(4000)
+        before = resident_kib()
+        work(100_000)
+        self.assertLess(resident_kib() - before, 4096)
+
+    def test_ten_thousand_calls_take_no_more_memory(self):
         array = np.ones((64, 16), np.float32)
 
         def work(count):

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _core
 from ._elements import Array, as_array, dtype_of, wire_form
+from ._engine import WHOLE
 from ._layout import Axis, lay_out, normalise
 from ._local import LocalEngine, LocalExecution
 from ._reduce import wraps
@@ -68,11 +69,11 @@ class Accumulator:
         if array.size:
             source, along, _ = lay_out(array, axes, in_order=True)
         elif axes is None:
-            source, along = (*wire_form(array.ravel()), None), -1
+            source, along = (*wire_form(array.ravel()), None), WHOLE
         else:
             groups = math.prod(size for place, size in enumerate(array.shape) if place not in axes)
             source = (*wire_form(array.ravel()), (0, groups))
-            along = 0
+            along = (0,)
         return cls._of(_engine().accumulate(source, [number_of(name) for name in statistics],
                                             along, ignore_nan, wraps(overflow), _to_ddof(ddof),
                                             first_index))

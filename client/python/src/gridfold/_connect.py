@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 
 from . import _native
 from ._connection import Connection, to_priority
+from ._progress import AnyProgress
 
 _Path = Union[str, "os.PathLike[str]"]
 _TLS_VARIABLES = ("GRIDFOLD_CLIENT_TLS_CA", "GRIDFOLD_CLIENT_TLS_CERTIFICATE",
@@ -20,7 +21,8 @@ def connect(target: Optional[str] = None, *, tls: Optional[bool] = None,
             token: Optional[str] = None, token_file: Optional[_Path] = None,
             tenant: Optional[str] = None, priority: str = "normal",
             timeout: Optional[float] = None, connect_timeout: float = 5.0, channels: int = 1,
-            balance: Optional[str] = None, attempts: int = 4) -> Connection:
+            balance: Optional[str] = None, attempts: int = 4,
+            progress: AnyProgress = None) -> Connection:
     """Opens a connection to a server.
 
     What is not given comes from the variables of the command line: GRIDFOLD_SERVER,
@@ -56,6 +58,8 @@ def connect(target: Optional[str] = None, *, tls: Optional[bool] = None,
         Which of several servers calls go to.
     attempts : int
         How often a call is tried where no server is available; 1 never retries.
+    progress : callable or bool, optional
+        As for `Connection.options`.
 
     Raises
     ------
@@ -80,7 +84,8 @@ def connect(target: Optional[str] = None, *, tls: Optional[bool] = None,
         attempts=attempts,
         tls=_tls(tls, (tls_ca, tls_certificate, tls_key, tls_server_name)),
         token=_token(token, token_file))
-    return Connection(native, target)
+    connection = Connection(native, target)
+    return connection if progress is None else connection.options(progress=progress)
 
 
 def _tls(tls: Optional[bool], given: tuple[Any, ...]) -> Optional[tuple[str, ...]]:

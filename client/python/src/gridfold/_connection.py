@@ -13,6 +13,7 @@ from ._elements import BOOL, as_array, wire_form
 from ._groups import KeyedReductions
 from ._histograms import Histograms
 from ._order import OrderStatistics
+from ._progress import AnyProgress, to_native
 from ._reductions import Reductions
 from ._resident import ResidentArray, of_description, wire_shape
 from ._scans import Scans
@@ -68,7 +69,7 @@ class Connection(Reductions, Scans, Histograms, OrderStatistics, KeyedReductions
         self._native.close()
 
     def options(self, *, timeout: Optional[float] = None, priority: Optional[str] = None,
-                traceparent: str = "") -> Connection:
+                traceparent: str = "", progress: AnyProgress = None) -> Connection:
         """The same connection for calls with other options.
 
         Parameters
@@ -79,6 +80,12 @@ class Connection(Reductions, Scans, Histograms, OrderStatistics, KeyedReductions
             Before or behind the other waiting calls of the same tenant.
         traceparent : str
             The caller's trace and span, as W3C Trace Context has them.
+        progress : callable or bool, optional
+            `progress(sent, size)` is told now and then how many of how many bytes of a call's
+            arrays are on their way: never fewer than before, by a thread of the call, which waits
+            for it. An exception in it ends the call and is raised by it. True shows a bar, by
+            tqdm where there is one; False tells nobody. Arrays of up to 48 KiB, which go
+            with the request itself, and arrays on the server are not reported.
 
         Examples
         --------
@@ -87,7 +94,8 @@ class Connection(Reductions, Scans, Histograms, OrderStatistics, KeyedReductions
         """
         other = copy.copy(self)
         other._native = other._engine = self._native.with_options(
-            timeout, None if priority is None else to_priority(priority), traceparent)
+            timeout, None if priority is None else to_priority(priority), traceparent,
+            to_native(progress))
         return other
 
     def info(self) -> ServerInfo:

@@ -180,10 +180,20 @@ def to_array(source: Source) -> CArray:
     return CArray(array.ctypes.data, element_type, 1 if shape is None else 2, extents)
 
 
-def reduction_spec(statistics: Sequence[int], axis: int, ignore_nan: bool, wrap: bool, ddof: int,
-                   first_index: int = 0) -> CReductionSpec:
+def grouping(axis: int) -> CGrouping:
+    """Of the whole (-1), of columns (0) or of rows (1)."""
+    return CGrouping(AXES[axis])
+
+
+def segments(offsets: Array) -> CGrouping:
+    """Consecutive groups of one dimension; `offsets` must outlive it."""
+    return CGrouping(3, offsets.ctypes.data, offsets.size)
+
+
+def reduction_spec(statistics: Sequence[int], groups: CGrouping, ignore_nan: bool, wrap: bool,
+                   ddof: int, first_index: int = 0) -> CReductionSpec:
     numbers = (ctypes.c_int32 * len(statistics))(*statistics)
-    spec = CReductionSpec(ctypes.cast(numbers, _Pointer), len(statistics), CGrouping(AXES[axis]),
+    spec = CReductionSpec(ctypes.cast(numbers, _Pointer), len(statistics), groups,
                           ignore_nan, wrap, ddof, first_index)
     spec.kept = numbers
     return spec

@@ -14,8 +14,8 @@ BOOL = 13  # Of arrays on the server and of masks; operations here send bools as
 _NUMBERS: dict[str, int] = {
     "int8": 1, "int16": 2, "int32": 3, "int64": 4, "uint8": 5, "uint16": 6, "uint32": 7,
     "uint64": 8, "float16": 9, "float32": 11, "float64": 12}
-_BY_DTYPE: dict[Any, int] = {np.dtype(name): number for name, number in _NUMBERS.items()}
-_BY_NUMBER: dict[int, Any] = {number: dtype for dtype, number in _BY_DTYPE.items()}
+BY_DTYPE: dict[Any, int] = {np.dtype(name): number for name, number in _NUMBERS.items()}
+_BY_NUMBER: dict[int, Any] = {number: dtype for dtype, number in BY_DTYPE.items()}
 _BY_NUMBER[BOOL] = np.dtype(np.bool_)
 
 
@@ -35,10 +35,10 @@ def as_array(values: Any) -> Array:
     """
     array = values if type(values) is np.ndarray else _convert(values)
     dtype = array.dtype
-    if dtype in _BY_DTYPE or dtype.kind == "b" or dtype.name == "bfloat16":
+    if dtype in BY_DTYPE or dtype.kind == "b" or dtype.name == "bfloat16":
         return array
     native = dtype.newbyteorder("=")
-    if native in _BY_DTYPE:
+    if native in BY_DTYPE:
         return array.astype(native)
     raise TypeError(f"gridfold has no elements of {dtype}; convert them, for example by "
                     "x.astype(\"float64\")")
@@ -46,7 +46,7 @@ def as_array(values: Any) -> Array:
 
 def wire_form(array: Array) -> tuple[Array, int]:
     """An array of `as_array` as engines take it, and its element type's number."""
-    number = _BY_DTYPE.get(array.dtype)
+    number = BY_DTYPE.get(array.dtype)
     if number is not None:
         return array, number
     if array.dtype.kind == "b":
@@ -61,7 +61,7 @@ def is_float(dtype: Any) -> bool:
 
 def element_type(dtype: Any) -> Optional[int]:
     """The number of a dtype's element type."""
-    return BFLOAT16 if dtype.name == "bfloat16" else _BY_DTYPE.get(np.dtype(dtype))
+    return BFLOAT16 if dtype.name == "bfloat16" else BY_DTYPE.get(np.dtype(dtype))
 
 
 def _convert(values: Any) -> Array:

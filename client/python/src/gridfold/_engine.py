@@ -7,10 +7,15 @@ from typing import Any, Optional, Protocol, Sequence, Union
 import numpy as np
 
 # An array as engines take it: a C-contiguous array of NumPy's, or (name, first, count) of one on
-# the server (a count of -1: all of it); the number of its element type; and None or (rows,
-# columns).
+# the server (a count of -1: all of it); the number of its element type; and None, for one dimension,
+# or up to DIMENSIONS_MAX extents.
 Source = tuple[Union["np.ndarray[Any, Any]", tuple[str, int, int]], int,
-               Optional[tuple[int, int]]]
+               Optional[tuple[int, ...]]]
+DIMENSIONS_MAX = 8
+
+# The axes of a source that groups run along; WHOLE: one group of everything.
+Along = tuple[int, ...]
+WHOLE: Along = (-1,)
 
 
 class Execution(Protocol):
@@ -31,18 +36,23 @@ class Execution(Protocol):
 
 
 class Engine(Protocol):
-    """The operations on sources. `axis` is -1 for the whole array, 0 or 1 for a matrix."""
+    """The operations on sources. Scans run along one axis, or the whole."""
 
-    def reduce(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
-               wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None
-               ) -> tuple[tuple[Any, ...], Execution]:
+    def reduce(self, source: Source, statistics: Sequence[int], axis: Along, ignore_nan: bool,
+               wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None,
+               empty: Any = "error") -> tuple[tuple[Any, ...], Execution]:
         """One number for each statistic of a whole array, otherwise one array.
 
-        With `where`, a mask of the source's shape, means and the like of groups of which no
-        element counts are NaN.
+        `where` is a mask of the source's shape. `empty` is what groups have that are too small for
+        a statistic: "error", "nan", or a value; "error" is "nan" where there is a mask.
         """
 
-    def scan(self, source: Source, operation: int, axis: int, exclusive: bool, reverse: bool,
+    def reduce_whole(self, array: "np.ndarray[Any, Any]", element_type: int, statistic: int,
+                     wrap: bool) -> Any:
+        """One statistic of all elements of a plain array as a number of Python's, at little cost.
+        None: ask `reduce`."""
+
+    def scan(self, source: Source, operation: int, axis: Along, exclusive: bool, reverse: bool,
              output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool
              ) -> tuple["np.ndarray[Any, Any]", int, Execution]:
         """The results' bytes and the number of their element type."""
@@ -60,10 +70,10 @@ class Engine(Protocol):
                   ) -> tuple[list[tuple[Any, ...]], list["np.ndarray[Any, Any]"], Execution]:
         """(counts or sums, underflow, overflow, NaN, quantiles) of each channel, and edges."""
 
-    def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: int,
+    def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: Along,
                   ignore_nan: bool) -> tuple[list["np.ndarray[Any, Any]"], Execution]:
         """An array for each quantile, with a value for each group."""
 
-    def top(self, source: Source, count: int, smallest: bool, axis: int, ignore_nan: bool
+    def top(self, source: Source, count: int, smallest: bool, axis: Along, ignore_nan: bool
             ) -> tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]", Execution]:
         """`count` elements of each group, one group after the other, and their indices."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from typing import Any, NamedTuple, Optional, Sequence, Union
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from ._elements import Array, wire_form
-from ._engine import Source
+from ._engine import DIMENSIONS_MAX, WHOLE, Along, Source
 
 # NumPy before 1.25 has it in another place.
 AxisError: Any = getattr(np, "exceptions", np).AxisError
@@ -21,8 +22,16 @@ class Layout(NamedTuple):
     """An array as it is sent, and how the answer's groups lie in it."""
 
     source: Source
-    axis: int  # As engines take it.
+    axis: Along  # As engines take it.
     kept: tuple[int, ...]  # The axes that stay, in the order of the groups.
+
+    @property
+    def is_whole(self) -> bool:
+        return self.axis == WHOLE
+
+    def in_order(self, order: tuple[int, ...]) -> Layout:
+        """The layout of an array of which the one that was laid out has the axes in this order."""
+        return self._replace(kept=tuple(order[axis] for axis in self.kept))
 
     def restore(self, values: Array, shape: tuple[int, ...], keepdims: bool) -> Array:
         """The groups' values in the order of the axes of an array of `shape`."""
@@ -59,10 +68,11 @@ def normalise(axis: Axis, dimensions: int) -> Optional[tuple[int, ...]]:
 
 
 def lay_out(array: Array, axes: Optional[tuple[int, ...]], in_order: bool = False) -> Layout:
-    """Groups along `axes`, or the whole. Without a copy where the array lies so in memory.
+    """Groups along `axes`, or the whole. Without a copy where the array has no gaps in memory.
 
     `in_order`: elements of the whole follow one another in C order, as positions are counted.
     """
+    given = array
     if array.flags.c_contiguous:
         order = tuple(range(array.ndim))
     elif axes is None and in_order:
@@ -72,20 +82,26 @@ def lay_out(array: Array, axes: Optional[tuple[int, ...]], in_order: bool = Fals
         array = array.transpose(order)
     if axes is None:
         flat, number = wire_form(np.ascontiguousarray(array))
-        return Layout((flat, number, None), -1, ())
-    reduced = [place for place, axis in enumerate(order) if axis in axes]
-    kept = [place for place, axis in enumerate(order) if axis not in axes]
-    is_trailing = not reduced or reduced[0] > kept[-1]
-    if not array.flags.c_contiguous or not (is_trailing or reduced[-1] < kept[0]):
-        is_trailing = True
-        array = np.ascontiguousarray(array.transpose(kept + reduced))
-        order = tuple(order[place] for place in kept + reduced)
-    flat, number = wire_form(array)
-    groups = tuple(axis for axis in order if axis not in axes)
-    length = math.prod(array.shape[place] for place, axis in enumerate(order) if axis in axes)
-    count = array.size // length
-    shape = (count, length) if is_trailing else (length, count)
-    return Layout((flat, number, shape), 1 if is_trailing else 0, groups)
+        return Layout((flat, number, None), WHOLE, ())
+    shape, along = _pattern([(size, axis in axes) for axis, size in zip(order, array.shape)])
+    if len(shape) > DIMENSIONS_MAX:
+        order = (*(axis for axis in order if axis not in axes), *axes)
+        return lay_out(np.ascontiguousarray(given.transpose(order)), _places(order, axes)).in_order(
+            order)
+    flat, number = wire_form(np.ascontiguousarray(array))
+    return Layout((flat, number, shape), along, tuple(axis for axis in order if axis not in axes))
+
+
+def _pattern(axes: Sequence[tuple[int, bool]]) -> tuple[tuple[int, ...], Along]:
+    """The sizes of axes with neighbours that are treated alike as one, and which are reduced."""
+    runs = [(math.prod(size for size, _ in run), is_reduced)
+            for is_reduced, run in itertools.groupby(axes, key=lambda axis: axis[1])]
+    return (tuple(size for size, _ in runs),
+            tuple(place for place, (_, is_reduced) in enumerate(runs) if is_reduced))
+
+
+def _places(order: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(place for place, axis in enumerate(order) if axis in axes)
 
 
 def _memory_order(array: Array) -> tuple[int, ...]:

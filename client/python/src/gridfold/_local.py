@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import operator
 import os
 import time
 from typing import Any, NamedTuple, Optional, Sequence
@@ -13,8 +14,10 @@ import numpy as np
 from . import _core
 from ._connection import Connection
 from ._elements import BFLOAT16, Array, dtype_of
-from ._engine import Source
+from ._engine import Along, Source
 from ._errors import AlreadyExistsError, FailedPreconditionError, NotFoundError
+from ._matrix import Here, Matrix, as_scanned, matrix_of, rows_of
+from ._select import Segments, of_rows, reduce_segments
 
 
 class LocalExecution(NamedTuple):
@@ -29,7 +32,7 @@ class LocalExecution(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    values: Array  # Unsigned integers of the elements' size, in one or two dimensions.
+    values: Array  # Unsigned integers of the elements' size.
     element_type: int
 
     def rows(self, first: int, count: int) -> Array:
@@ -69,7 +72,7 @@ class LocalEngine:
         self._arrays.clear()
 
     def with_options(self, timeout_s: Optional[float], priority: Optional[int],
-                     traceparent: str) -> LocalEngine:
+                     traceparent: str, progress: Any) -> LocalEngine:
         return self
 
     def info(self) -> tuple[str, str, list[tuple[Any, ...]], dict[str, int]]:
@@ -81,22 +84,42 @@ class LocalEngine:
     def is_serving(self) -> bool:
         return self.is_open
 
-    def reduce(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
-               wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None
-               ) -> tuple[tuple[Any, ...], LocalExecution]:
-        if where is not None:
-            raise NotImplementedError("where: not in this process, but of whole arrays, and with "
-                                      "an axis of sums, products, any, all and extremes")
+    def reduce(self, source: Source, statistics: Sequence[int], axis: Along, ignore_nan: bool,
+               wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None,
+               empty: Any = "error") -> tuple[tuple[Any, ...], LocalExecution]:
         start = time.perf_counter()
-        here = self._source(source)
+        here, place = matrix_of(self._source(source), axis)
+        policy = ignore_nan, wrap, int(ddof)
+        if where is None and empty == "error":
+            columns = self._columns(here, statistics, _core.grouping(place), policy)
+        else:
+            mask = None if where is None else rows_of(self._source(where), axis)[0][0]
+            segments = of_rows(rows_of(self._source(source), axis)[0], mask)
+            if initial is not None:
+                segments = segments.with_initial(initial)
+            columns = reduce_segments(self._of_segments, segments, statistics, policy,
+                                      np.nan if empty in ("error", "nan") else empty)
+        values = tuple(values if place >= 0 else values.item() for values in columns)
+        return values, _execution("reduce", start, here[0])
+
+    def _of_segments(self, segments: Segments, statistics: Sequence[int],
+                     policy: tuple[bool, bool, int]) -> list[Array]:
+        here = np.ascontiguousarray(segments.values), segments.element_type, None
+        offsets = segments.offsets
+        return self._columns(here, statistics, _core.segments(offsets), policy)
+
+    def _columns(self, here: Matrix, statistics: Sequence[int], grouping: _core.CGrouping,
+                 policy: tuple[bool, bool, int]) -> list[Array]:
+        """Each statistic's values."""
         array = _core.to_array(here)
-        spec = _core.reduction_spec(statistics, axis, ignore_nan, wrap, int(ddof))
+        spec = _core.reduction_spec(statistics, grouping, *policy)
         result = _core.Handle(_core.library.gridfold_reduction_free)
         _core.check(_core.library.gridfold_reduce(
             self._engine(), ctypes.byref(array), ctypes.byref(spec), result.out))
-        values = tuple(values if axis >= 0 else values.item()
-                       for _, values in _core.columns(result))
-        return values, _execution("reduce", start, here[0])
+        return [values for _, values in _core.columns(result)]
+
+    def reduce_whole(self, array: Array, element_type: int, statistic: int, wrap: bool) -> Any:
+        return None
 
     def reduce_by_key(self, keys: Source, values: Source, groups: tuple[Any, ...],
                       y_keys: Optional[Source], statistics: Sequence[int], ignore_nan: bool,
@@ -104,8 +127,8 @@ class LocalEngine:
         start = time.perf_counter()
         here = [None if one is None else self._source(one) for one in (keys, y_keys, values)]
         arrays = _core.keyed_arrays(*here)
-        spec = _core.keyed_spec(groups, _core.reduction_spec(statistics, -1, ignore_nan, wrap,
-                                                             ddof))
+        spec = _core.keyed_spec(groups, _core.reduction_spec(statistics, _core.grouping(-1),
+                                                             ignore_nan, wrap, ddof))
         result = _core.Handle(_core.library.gridfold_keyed_free)
         _core.check(_core.library.gridfold_reduce_by_key(
             self._engine(), ctypes.byref(arrays), ctypes.byref(spec), result.out))
@@ -114,14 +137,15 @@ class LocalEngine:
         return (*_core.keyed_groups(result, len(statistics)),
                 _execution("by-key", start, of_values[0]))
 
-    def scan(self, source: Source, operation: int, axis: int, exclusive: bool, reverse: bool,
+    def scan(self, source: Source, operation: int, axis: Along, exclusive: bool, reverse: bool,
              output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool
              ) -> tuple[Array, int, LocalExecution]:
         start = time.perf_counter()
-        here = self._source(source)
+        resolved = self._source(source)
+        here, place = matrix_of(resolved, axis)
         array = ctypes.byref(_core.to_array(here))
         spec = _core.CScanSpec(operation - 1, exclusive, reverse, exact, output_type or 0,
-                               _core.CGrouping(_core.AXES[axis]), ignore_nan, wrap)
+                               _core.CGrouping(_core.AXES[place]), ignore_nan, wrap)
         number = ctypes.c_int32()
         _core.check(_core.library.gridfold_scan_type(array, ctypes.byref(spec),
                                                      ctypes.byref(number)))
@@ -130,6 +154,7 @@ class LocalEngine:
         _core.check(_core.library.gridfold_scan(
             self._engine(), array, ctypes.byref(spec), ctypes.c_void_p(output.ctypes.data),
             ctypes.c_uint64(size)))
+        output = as_scanned(output, _item_size(number.value), resolved[2], axis)
         return output, number.value, _execution("scan", start, here[0])
 
     def histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
@@ -147,25 +172,28 @@ class LocalEngine:
         edges = _core.edges(result, 1 if y_source is None else 2)
         return _core.channels(result), edges, _execution("histogram", start, here[0])
 
-    def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: int,
+    def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: Along,
                   ignore_nan: bool) -> tuple[list[Array], LocalExecution]:
         start = time.perf_counter()
-        here = _in_rows(self._source(source), axis)
-        values = _core.quantiles(self._engine(), here, quantiles, method - 1, axis >= 0, ignore_nan)
+        here, place = rows_of(self._source(source), axis)
+        values = _core.quantiles(self._engine(), here, quantiles, method - 1, place >= 0,
+                                 ignore_nan)
         return values, _execution("quantiles", start, here[0])
 
-    def top(self, source: Source, count: int, smallest: bool, axis: int, ignore_nan: bool
+    def top(self, source: Source, count: int, smallest: bool, axis: Along, ignore_nan: bool
             ) -> tuple[Array, Array, LocalExecution]:
         start = time.perf_counter()
-        here = _in_rows(self._source(source), axis)
-        values, indices = _core.select_top(self._engine(), here, count, smallest, axis >= 0,
+        here, place = rows_of(self._source(source), axis)
+        values, indices = _core.select_top(self._engine(), here, count, smallest, place >= 0,
                                            ignore_nan)
         return values, indices, _execution("top", start, here[0])
 
-    def accumulate(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
+    def accumulate(self, source: Source, statistics: Sequence[int], axis: Along, ignore_nan: bool,
                    wrap: bool, ddof: int, first_index: int) -> _core.Handle:
-        array = _core.to_array(self._source(source))
-        spec = _core.reduction_spec(statistics, axis, ignore_nan, wrap, ddof, first_index)
+        here, place = matrix_of(self._source(source), axis)
+        array = _core.to_array(here)
+        spec = _core.reduction_spec(statistics, _core.grouping(place), ignore_nan, wrap, ddof,
+                                    first_index)
         result = _core.Handle(_core.library.gridfold_accumulator_free)
         _core.check(_core.library.gridfold_accumulate_reduction(
             self._engine(), ctypes.byref(array), ctypes.byref(spec), result.out))
@@ -181,14 +209,14 @@ class LocalEngine:
             self._engine(), ctypes.byref(samples), ctypes.byref(spec), result.out))
         return result
 
-    def _source(self, source: Source) -> tuple[Array, int, Optional[tuple[int, int]]]:
+    def _source(self, source: Source) -> Here:
         """The source with its elements, which may have been kept."""
         array, element_type, shape = source
         if isinstance(array, np.ndarray):
             return array, element_type, shape
         name, first, count = array
         rows = self._kept(name).rows(first, count)
-        return rows, element_type, (rows.shape[0], rows.shape[1]) if rows.ndim == 2 else None
+        return rows, element_type, rows.shape if rows.ndim > 1 else None
 
     def _kept(self, name: str) -> _Kept:
         if name not in self._arrays:
@@ -227,11 +255,14 @@ class LocalEngine:
         del self._arrays[name]
 
 
+_THREADS_MAX = 1024
+
+
 def local(threads: int = 0) -> Connection:
     """The calls of a connection, answered in this process by the CPU engine: no server, no sockets.
 
     The numbers are those of a server, bit for bit. Arrays of `put` lie in this process and do not
-    expire; timeouts and priorities have no effect, and Ctrl-C ends a call when it is done. Also in
+    expire; timeouts, priorities and progress have no effect, and Ctrl-C ends a call when it is done. Also in
     a process that `fork` has made.
 
     Parameters
@@ -244,17 +275,10 @@ def local(threads: int = 0) -> Connection:
     >>> gridfold.local().sum([1e30, 1.0, -1e30])
     1.0
     """
+    threads = operator.index(threads)
+    if not 0 <= threads <= _THREADS_MAX:
+        raise ValueError(f"threads: must be from 0 to {_THREADS_MAX}, not {threads}")
     return Connection(LocalEngine(threads), "this process")  # type: ignore[arg-type]
-
-
-def _in_rows(source: tuple[Array, int, Optional[tuple[int, int]]], axis: int
-             ) -> tuple[Array, int, Optional[tuple[int, int]]]:
-    """The source with its columns made rows, where groups are columns."""
-    array, element_type, shape = source
-    if axis != 0 or shape is None:
-        return source
-    rows, columns = shape
-    return np.ascontiguousarray(array.reshape(shape).T), element_type, (columns, rows)
 
 
 def _item_size(element_type: int) -> int:

@@ -2,7 +2,7 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from ._engine import Execution, Source
+from ._engine import Along, Execution, Source
 
 STATISTICS: dict[str, int]
 
@@ -17,20 +17,22 @@ class Connection:
     def is_open(self) -> bool: ...
     def close(self) -> None: ...
     def with_options(self, timeout_s: Optional[float], priority: Optional[int],
-                     traceparent: str) -> Connection: ...
-    def reduce(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
-               wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None
-               ) -> tuple[tuple[Any, ...], Execution]: ...
-    def scan(self, source: Source, operation: int, axis: int, exclusive: bool, reverse: bool,
+                     traceparent: str, progress: Any) -> Connection: ...
+    def reduce(self, source: Source, statistics: Sequence[int], axis: Along, ignore_nan: bool,
+               wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None,
+               empty: Any = "error") -> tuple[tuple[Any, ...], Execution]: ...
+    def reduce_whole(self, array: np.ndarray[Any, Any], element_type: int, statistic: int,
+                     wrap: bool) -> Any: ...
+    def scan(self, source: Source, operation: int, axis: Along, exclusive: bool, reverse: bool,
              output_type: Optional[int], ignore_nan: bool, wrap: bool,
              exact: bool) -> tuple[np.ndarray[Any, Any], int, Execution]: ...
     def histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
                   y_source: Optional[Source], weights: Optional[Source], clamp: bool,
                   quantiles: Sequence[float]
                   ) -> tuple[list[tuple[Any, ...]], list[np.ndarray[Any, Any]], Execution]: ...
-    def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: int,
+    def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: Along,
                   ignore_nan: bool) -> tuple[list[np.ndarray[Any, Any]], Execution]: ...
-    def top(self, source: Source, count: int, smallest: bool, axis: int, ignore_nan: bool
+    def top(self, source: Source, count: int, smallest: bool, axis: Along, ignore_nan: bool
             ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Execution]: ...
     def reduce_by_key(self, keys: Source, values: Source, groups: tuple[Any, ...],
                       y_keys: Optional[Source], statistics: Sequence[int], ignore_nan: bool,

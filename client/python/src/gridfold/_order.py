@@ -99,7 +99,7 @@ class OrderStatistics:
                                               ignore_nan)
         values = values.astype(array.dtype, copy=False)
         indices = indices.astype(np.int64, copy=False)
-        if layout.axis < 0:
+        if layout.is_whole:
             # Of an array of more dimensions whose others have one element, too.
             shape = _shape_with(array.shape, axis, count)
             return TopK(values.reshape(shape), indices.reshape(shape))
@@ -179,7 +179,7 @@ def _finish(values: Array, dtype: Any, question: Question) -> Any:
     layout = question.layout
     assert layout is not None
     values = values.astype(dtype, copy=False)
-    if layout.axis >= 0:
+    if not layout.is_whole:
         return layout.restore(values, question.array.shape, question.keepdims)
     if question.keepdims:
         return values.reshape((1,) * len(question.array.shape))

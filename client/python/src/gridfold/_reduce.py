@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ._elements import Array, as_array, is_float
-from ._engine import Engine, Execution, Source
-from ._errors import Error
+from ._elements import BY_DTYPE, Array, as_array, is_float
+from ._engine import Engine, Execution
+from ._errors import InvalidArgumentError
 from ._layout import Axis, Layout, lay_out, normalise
 from ._statistics import NUMBERS, result_dtype
 
@@ -46,6 +47,26 @@ class Question(NamedTuple):
     keepdims: bool
 
 
+# Whose values need no look at the array, nor at how many elements count.
+_PLAIN = set(NUMBERS.values()) - {_RANGE}
+
+
+def reduce_plain(engine: Engine, x: Array, statistic: int, policy: Policy) -> Any:
+    """The statistic of all of an array that engines take as it is; None for any other, or with
+    anything else to be minded. Calls of small arrays take little longer than the engine."""
+    known = _SCALARS.get((statistic, x.dtype))
+    if known is None or policy.ignore_nan or policy.ddof:
+        return None
+    value = engine.reduce_whole(x, known[0], statistic, policy.wrap)
+    return None if value is None else known[1](value)
+
+
+# The number of the element type and the type of the value, of each statistic and dtype.
+_SCALARS: dict[tuple[int, Any], tuple[int, Any]] = {
+    (statistic, dtype): (number, result_dtype(statistic, dtype).type)
+    for dtype, number in BY_DTYPE.items() for statistic in _PLAIN}
+
+
 def ask(x: Any, axis: Axis, keepdims: bool, in_order: bool = False) -> Question:
     """Checks and lays out what a caller gives."""
     if hasattr(x, "_lay_out"):
@@ -57,8 +78,8 @@ def ask(x: Any, axis: Axis, keepdims: bool, in_order: bool = False) -> Question:
     return Question(array, layout, axes, keepdims)
 
 
-def reduce(engine: Engine, question: Question, statistics: Sequence[int], policy: Policy
-           ) -> tuple[list[Any], Optional[Execution]]:
+def reduce(engine: Engine, question: Question, statistics: Sequence[int], policy: Policy,
+           empty: Any = "error") -> tuple[list[Any], Optional[Execution]]:
     """The statistics as NumPy has them: scalars or arrays, of its dtypes, with its warnings."""
     array, layout = question.array, question.layout
     if layout is None:
@@ -69,11 +90,16 @@ def reduce(engine: Engine, question: Question, statistics: Sequence[int], policy
         asked.append(_COUNT)
     values: Sequence[Any]
     try:
-        values, execution = engine.reduce(layout.source, asked, layout.axis, *_rules(policy))
-    except Error:
+        values, execution = engine.reduce(layout.source, asked, layout.axis, *_rules(policy),
+                                          empty=empty)
+    except InvalidArgumentError:
         if not ignores:
             raise
-        values, execution = _of_enough(engine, layout.source, asked, layout.axis, policy)
+        if not _ARGS.isdisjoint(asked):
+            raise ValueError("All-NaN slice encountered") from None
+        # Groups that are too small.
+        values, execution = engine.reduce(layout.source, asked, layout.axis, *_rules(policy),
+                                          empty="nan")
     if ignores:
         _warn(dict(zip(asked, values)), policy)
     return [_finish(value, result_dtype(statistic, array.dtype), statistic, question)
@@ -100,7 +126,7 @@ def _warn(values: dict[int, Any], policy: Policy) -> None:
 def _finish(value: Any, dtype: Any, statistic: int, question: Question) -> Any:
     layout = question.layout
     assert layout is not None
-    if layout.axis >= 0:
+    if not layout.is_whole:
         if statistic == _RANGE and dtype.kind == "i":
             _check_range(value.max(), dtype)
         return layout.restore(value.astype(dtype, copy=False), question.array.shape,
@@ -145,34 +171,6 @@ def _of_nothing(question: Question, statistic: int, policy: Policy) -> Any:
     return value.astype(dtype) if isinstance(value, np.ndarray) else dtype.type(value)
 
 
-def _of_enough(engine: Engine, source: Source, statistics: Sequence[int], axis: int,
-               policy: Policy) -> tuple[list[Any], Execution]:
-    """Where some group has no number but NaN, or too few: those are NaN, as in NumPy."""
-    if any(statistic in _ARGS for statistic in statistics):
-        raise ValueError("All-NaN slice encountered")
-    (counts,), execution = engine.reduce(source, [_COUNT], axis, True, False, 0)
-    needed = 0 if SPREADS.isdisjoint(statistics) else policy.ddof
-    enough = np.atleast_1d(counts) > needed
-    if enough.all():
-        # Something else was wrong.
-        values, execution = engine.reduce(source, statistics, axis, *_rules(policy))
-        return list(values), execution
-    filled = [np.where(statistic == _COUNT, counts, np.full(enough.shape, np.nan))
-              for statistic in statistics]
-    array, number, shape = source
-    if axis < 0 or shape is None:
-        return [values[0] for values in filled], execution
-    if not isinstance(array, np.ndarray):
-        raise ValueError("a group of the resident array has no number but NaN")
-    if enough.any():
-        groups: Array = array.reshape(shape).compress(enough, axis=1 - axis)
-        part = (np.ascontiguousarray(groups), number, (groups.shape[0], groups.shape[1]))
-        values, execution = engine.reduce(part, statistics, axis, *_rules(policy))
-        for filling, value in zip(filled, values):
-            filling[enough] = value
-    return list(filled), execution
-
-
 def scaled_spread(engine: Engine, question: Question, statistic: int, policy: Policy) -> Any:
     """A spread whose ddof is a fraction, or no smaller than the groups: as NumPy's, NaN or infinite
     where nothing remains."""
@@ -204,6 +202,12 @@ def to_ddof(ddof: Any) -> Any:
     if ddof < 0:
         raise ValueError("ddof: must be 0 or more")
     return int(ddof) if ddof == int(ddof) else float(ddof)
+
+
+@functools.cache
+def policy_of(overflow: str, ignore_nan: bool = False) -> Policy:
+    """The policy of sums and products. Raises ValueError as `wraps`."""
+    return Policy(ignore_nan, wraps(overflow))
 
 
 def wraps(overflow: str) -> bool:

@@ -10,9 +10,13 @@ import numpy as np
 from ._elements import as_array, is_float
 from ._engine import Engine
 from ._layout import Axis
-from ._reduce import SPREADS, Policy, ask, group_length, reduce, scaled_spread, to_ddof, wraps
+from ._reduce import (SPREADS, Policy, ask, group_length, policy_of, reduce, reduce_plain,
+                      scaled_spread, to_ddof, wraps)
 from ._statistics import NUMBERS, Statistics, number_of
 from ._where import fill, is_for_server, reduce_where, select
+
+
+_PLAIN = Policy()
 
 
 class Reductions:
@@ -33,8 +37,12 @@ class Reductions:
     _engine: Engine
 
     def _statistic(self, name: str, x: Any, axis: Axis, keepdims: bool, where: Any = None,
-                   policy: Policy = Policy(), identity: Any = None) -> Any:
+                   policy: Policy = _PLAIN, identity: Any = None) -> Any:
         number = NUMBERS[name]
+        if axis is None and where is None and not keepdims and type(x) is np.ndarray:
+            value = reduce_plain(self._engine, x, number, policy)
+            if value is not None:
+                return value
         if where is not None and where is not True:
             if is_for_server(x, axis, identity):
                 return reduce_where(self._engine, x, name, axis, keepdims, where, policy,
@@ -48,14 +56,17 @@ class Reductions:
         return value
 
     def reduce(self, x: Any, statistics: Sequence[str], axis: Axis = None, *, ddof: float = 0,
-               keepdims: bool = False, ignore_nan: bool = False, overflow: str = "error"
-               ) -> Statistics:
+               keepdims: bool = False, ignore_nan: bool = False, overflow: str = "error",
+               empty: Any = "error") -> Statistics:
         """Several statistics in one pass over `x`.
 
         `statistics` are names: "count", "sum", "product", "min", "max", "argmin", "argmax",
         "mean", "variance", "standard_deviation", "l1_norm", "l2_norm", "nonzero_count",
         "nan_count", "infinity_count", "all", "any", "bitwise_and", "bitwise_or", "bitwise_xor",
         "range", "root_mean_square", "standard_error", or NumPy's "prod", "var", "std", "ptp".
+
+        `empty` is what groups have that are too small for a statistic, as a variance with `ddof`
+        or, with `ignore_nan`, a minimum of NaNs: "error", "nan", or a number. `x` has elements.
 
         Examples
         --------
@@ -72,35 +83,36 @@ class Reductions:
         is_ordered = bool({NUMBERS["argmin"], NUMBERS["argmax"]} & set(numbers))
         policy = Policy(ignore_nan, wraps(overflow), to_ddof(ddof))
         question = ask(x, axis, keepdims, is_ordered and axis is None)
-        values, execution = reduce(self._engine, question, numbers, policy)
+        values, execution = reduce(self._engine, question, numbers, policy,
+                                   _to_empty(empty))
         return Statistics(dict(zip(statistics, values)), execution)  # type: ignore[arg-type]
 
     def sum(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
             initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The sum, exact and rounded once; of integers and bools as int64 or uint64."""
         value = self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
-                                Policy(wrap=wraps(overflow)), 0)
+                                policy_of(overflow), 0)
         return _cast(value if initial is None else value + value.dtype.type(initial), dtype)
 
     def nansum(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
                initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The sum of the elements that are not NaN."""
         value = self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
-                                Policy(True, wraps(overflow)), 0)
+                                policy_of(overflow, True), 0)
         return _cast(value if initial is None else value + value.dtype.type(initial), dtype)
 
     def prod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
              initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The product; infinite or 0 only where the exact one rounds to that."""
         value = self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
-                                Policy(wrap=wraps(overflow)), 1)
+                                policy_of(overflow), 1)
         return _cast(value if initial is None else value * value.dtype.type(initial), dtype)
 
     def nanprod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
                 initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The product of the elements that are not NaN."""
         value = self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
-                                Policy(True, wraps(overflow)), 1)
+                                policy_of(overflow, True), 1)
         return _cast(value if initial is None else value * value.dtype.type(initial), dtype)
 
     def min(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
@@ -216,6 +228,16 @@ class Reductions:
     def count_nan(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """How many elements are NaN."""
         return self._statistic("nan_count", x, axis, keepdims)
+
+
+def _to_empty(empty: Any) -> Any:
+    if isinstance(empty, str):
+        if empty not in ("error", "nan"):
+            raise ValueError(f"empty: must be \"error\", \"nan\" or a number, not {empty!r}")
+        return empty
+    if not isinstance(empty, (bool, int, float, np.number, np.bool_)):
+        raise TypeError(f"empty: must be \"error\", \"nan\" or a number, not {empty!r}")
+    return empty.item() if isinstance(empty, np.generic) else empty
 
 
 def _one(axis: Any) -> Optional[int]:

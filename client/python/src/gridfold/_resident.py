@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 
 from ._elements import Array, dtype_of, wire_form
+from ._engine import DIMENSIONS_MAX, WHOLE
 from ._layout import Axis, Layout
 
 if TYPE_CHECKING:
@@ -126,27 +127,28 @@ class ResidentArray:
         return (self._first, self.shape[0]) if self._is_part else (0, -1)
 
     def _lay_out(self, axes: Optional[tuple[int, ...]]) -> Optional[Layout]:
-        """As `lay_out`; the server knows rows and columns, and keeps its own order."""
+        """As `lay_out`; the server has the shape."""
         if self.size == 0:
             return None
         number = _number(self.dtype)
         place = (self.name, *self._rows())
         if axes is None:
-            return Layout((place, number, None), -1, ())
-        rest = tuple(range(1, self.ndim))
-        if axes == (0,):
-            return Layout((place, number, None), 0, rest)
-        if axes == rest:
-            return Layout((place, number, None), 1, (0,))
-        raise NotImplementedError(
-            f"axis: of an array on the server 0, or all others together, not {axes}")
+            return Layout((place, number, None), WHOLE, ())
+        kept = tuple(axis for axis in range(self.ndim) if axis not in axes)
+        if self.ndim > DIMENSIONS_MAX:
+            if axes not in ((0,), tuple(range(1, self.ndim))):
+                raise NotImplementedError(
+                    f"axis: of an array of {self.ndim} dimensions on the server 0, or all others "
+                    f"together, not {axes}")
+            axes = axes[:1]
+        return Layout((place, number, None), axes, kept)
 
 
 def wire_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The one or two dimensions in which the server keeps an array."""
-    if len(shape) < 2:
-        return shape or (1,)
-    return shape[0], math.prod(shape[1:])
+    """The dimensions in which the server keeps an array: rows and columns where it has too many."""
+    if len(shape) > DIMENSIONS_MAX:
+        return shape[0], math.prod(shape[1:])
+    return shape or (1,)
 
 
 def _number(dtype: Any) -> int:

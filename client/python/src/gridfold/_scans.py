@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ._elements import Array, as_array, dtype_of, element_type, is_float
-from ._engine import Engine
+from ._engine import WHOLE, Along, Engine, Source
 from ._layout import lay_out, normalise
 from ._reduce import wraps
 
@@ -83,25 +83,20 @@ class Scans:
         return self._scan(_MAX, x, axis, None, exclusive, reverse, ignore_nan)
 
 
-def _lay_out(array: Array, axis: Optional[int]) -> tuple[Any, int, tuple[int, ...]]:
+def _lay_out(array: Array, axis: Optional[int]) -> tuple[Source, Along, tuple[int, ...]]:
     """The source, the axis as engines take it, and the order of the axes in it."""
     axes = normalise(axis, array.ndim)
     order = tuple(range(array.ndim))
     if axis is None or array.ndim < 2:
-        return lay_out(np.ascontiguousarray(array), None, in_order=True).source, -1, order
+        return lay_out(np.ascontiguousarray(array), None, in_order=True).source, WHOLE, order
     along = axes[0] if axes else 0
     if not array.flags.c_contiguous and array.flags.f_contiguous:
         order = order[::-1]
-    place = order.index(along)
-    if not 0 < place < array.ndim - 1:
-        layout = lay_out(np.ascontiguousarray(array.transpose(order)), (place,))
-    else:
-        order = tuple(one for one in order if one != along) + (along,)
-        layout = lay_out(np.ascontiguousarray(array.transpose(order)), (array.ndim - 1,))
+    layout = lay_out(np.ascontiguousarray(array.transpose(order)), (order.index(along),))
     return layout.source, layout.axis, order
 
 
-def _of_resident(x: Any, axis: Optional[int]) -> tuple[Any, int, tuple[int, ...]]:
+def _of_resident(x: Any, axis: Optional[int]) -> tuple[Source, Along, tuple[int, ...]]:
     axes = normalise(axis, x.ndim)
     layout = x._lay_out(axes if axis is not None else None)
     return layout.source, layout.axis, tuple(range(x.ndim))

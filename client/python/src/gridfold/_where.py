@@ -45,10 +45,10 @@ def _source(mask: Array, question: Question) -> Source:
     """The mask, laid out as the array is."""
     mask = np.ascontiguousarray(mask)
     if hasattr(question.array, "_lay_out"):
-        rows = wire_shape(mask.shape)
-        return wire_form(mask.reshape(-1))[0], BOOL, (rows[0], rows[1]) if len(rows) == 2 else None
-    flat, _, shape = lay_out(mask, question.axes).source
-    return flat, BOOL, shape
+        shape = wire_shape(mask.shape)
+        return wire_form(mask.reshape(-1))[0], BOOL, shape if len(shape) > 1 else None
+    flat, _, extents = lay_out(mask, question.axes).source
+    return flat, BOOL, extents
 
 
 def _truths(where: Any) -> Array:

@@ -1,0 +1,68 @@
+"""Reductions in this process of the elements that a mask says count, and of groups that may lack
+elements: their elements one group after the other, as segments."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from ._elements import Array, dtype_of
+from ._matrix import Matrix
+from ._statistics import NUMBERS
+
+_COUNT = NUMBERS["count"]
+_SPREADS = {NUMBERS[name] for name in ("variance", "standard_deviation", "standard_error")}
+_NEED_NONE = {NUMBERS[name] for name in (
+    "count", "sum", "product", "l1_norm", "l2_norm", "nonzero_count", "nan_count",
+    "infinity_count", "all", "any", "bitwise_and", "bitwise_or", "bitwise_xor")}
+
+Policy = tuple[bool, bool, int]  # ignore_nan, wrap, ddof
+
+
+class Segments(NamedTuple):
+    values: Array
+    element_type: int
+    lengths: Array
+
+    @property
+    def offsets(self) -> Array:
+        return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.uint64)
+
+    def only(self, groups: Array) -> Segments:
+        return self._replace(values=self.values[np.repeat(groups, self.lengths)],
+                             lengths=self.lengths[groups])
+
+    def with_initial(self, initial: Any) -> Segments:
+        """With one element more before those of each group."""
+        values = self.values.view(dtype_of(self.element_type))
+        first = self.offsets[:-1].astype(np.int64)
+        return self._replace(values=np.insert(values, first, initial), lengths=self.lengths + 1)
+
+
+def of_rows(source: Matrix, mask: Optional[Array] = None) -> Segments:
+    """The rows of a source, or all of one that has none; of a mask's elements those that count."""
+    array, element_type, shape = source
+    count, length = shape if shape is not None else (1, array.size)
+    if mask is None:
+        return Segments(array.reshape(-1), element_type, np.full(count, length))
+    rows = mask.reshape(count, length).view(np.bool_)
+    return Segments(array.reshape(-1)[rows.reshape(-1)], element_type, rows.sum(axis=1))
+
+
+def reduce_segments(reduce: Callable[[Segments, Sequence[int], Policy], list[Array]],
+                    segments: Segments, statistics: Sequence[int], policy: Policy, empty: Any
+                    ) -> list[Array]:
+    """The statistics of each segment; `empty` of those that have too few elements."""
+    if _NEED_NONE.issuperset(statistics):
+        return reduce(segments, statistics, policy)
+    (counts,) = reduce(segments, [_COUNT], policy)
+    enough = counts > (0 if _SPREADS.isdisjoint(statistics) else policy[2])
+    if enough.all():
+        return reduce(segments, statistics, policy)
+    results = []
+    for statistic, found in zip(statistics, reduce(segments.only(enough), statistics, policy)):
+        values = np.full(counts.shape, empty, found.dtype)
+        values[enough] = found
+        results.append(counts if statistic == _COUNT else values)
+    return results
