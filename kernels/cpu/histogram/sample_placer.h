@@ -12,6 +12,7 @@
 #include "kernels/cpu/histogram/count_table.h"
 #include "kernels/cpu/histogram/input.h"
 #include "kernels/cpu/histogram/nearest_guess.h"
+#include "kernels/cpu/histogram/table_guess.h"
 #include "kernels/cpu/histogram/table_search.h"
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/bins/layout.h"
@@ -99,8 +100,7 @@ class SamplePlacer final : public AnySamplePlacer {
     uint64_t first_counter = 0;
     for (const PlannedBins& b : bins) {
       layouts_.push_back(LayoutOf(b, b.edges.data()));
-      guessers_.push_back(
-          MakeBinGuesser(layouts_.back(), kSampleKindOf<T>, GuessRounding::kNearest));
+      guessers_.push_back(GuesserOf(layouts_.back()));
       first_counters_.push_back(first_counter);
       first_counter += b.bin_count;
     }
@@ -133,6 +133,11 @@ class SamplePlacer final : public AnySamplePlacer {
   }
 
  private:
+  static std::optional<BinGuesser> GuesserOf(const BinLayout& layout) {
+    if (layout.kind == BinKind::kTable) return MakeTableGuesser(layout);
+    return MakeBinGuesser(layout, kSampleKindOf<T>, GuessRounding::kNearest);
+  }
+
   void CountByGuess(uint64_t first, uint64_t count, CountTable& table,
                     OutcomeCounts& outcomes) const {
     const BinGuesser& guesser = *guessers_[0];
