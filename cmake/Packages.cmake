@@ -38,11 +38,15 @@ install(FILES deploy/systemd/gridfold.toml DESTINATION /etc/gridfold
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL server service client development core)
+if(TARGET gridfold_hdf5)
+  list(APPEND CPACK_COMPONENTS_ALL hdf5)
+endif()
 set(CPACK_COMPONENT_SERVER_GROUP server_package)
 set(CPACK_COMPONENT_SERVICE_GROUP server_package)
 set(CPACK_COMPONENT_CLIENT_GROUP client_package)
 set(CPACK_COMPONENT_DEVELOPMENT_GROUP development_package)
 set(CPACK_COMPONENT_CORE_GROUP core_package)
+set(CPACK_COMPONENT_HDF5_GROUP hdf5_package)
 # With DESTDIR, since files of /etc have absolute paths.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
@@ -62,6 +66,11 @@ set(CPACK_DEBIAN_SERVER_PACKAGE_PACKAGE_CONTROL_EXTRA
 set(CPACK_DEBIAN_CLIENT_PACKAGE_PACKAGE_NAME gridfold)
 set(CPACK_DEBIAN_CLIENT_PACKAGE_DESCRIPTION
     "This package has the command line and the load generator. They ask a\ngridfold server for statistics, running sums and histograms of arrays\nin files or on the server, and measure what the server can do.")
+# What reads HDF5 files, and what draws .png.
+set(CPACK_DEBIAN_CLIENT_PACKAGE_PACKAGE_SUGGESTS "gridfold-hdf5, librsvg2-bin")
+set(CPACK_DEBIAN_HDF5_PACKAGE_PACKAGE_NAME gridfold-hdf5)
+set(CPACK_DEBIAN_HDF5_PACKAGE_DESCRIPTION
+    "This package has what the command line gridfold needs to read HDF5\nfiles. It is by itself, since the HDF5 library depends on many others.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_PACKAGE_NAME libgridfold-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DESCRIPTION
     "This package has the C++ client library: static library and headers,\nfound by CMake and pkg-config, and the protocol from which other\nlanguages generate their clients.")

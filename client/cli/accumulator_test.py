@@ -55,6 +55,19 @@ class AccumulatorTest(CommandLineTest):
         self.assertEqual(merged["channels"][0]["counts"], DELAY_BINS)
         self.assertRegex(self.succeed("merge", *parts).decode(), r"\[-20, 0\) +88,704 ")
 
+    def test_forms_of_the_answer(self):
+        array = np.load(DELAY)
+        flags = ("--bins", 10, "--range", "-60,140")
+        parts = self.parts(array, (1000,), lambda part, _: ("histogram", part, *flags))
+        self.assertEqual([int(row["count"]) for row in self.rows("merge", *parts)], DELAY_BINS)
+        self.assertEqual(self.array("merge", *parts).tolist(), DELAY_BINS)
+        parts = self.parts(array, (1000,), lambda part, _: ("reduce", part, "--stat", "sum,max"))
+        self.assertEqual([(int(row["sum"]), int(row["max"])) for row in self.rows("merge", *parts)],
+                         [(int(array.sum(dtype=np.int64)), int(array.max()))])
+        table = self.folder / "answer.md"
+        self.succeed("merge", *parts, "--output", table)
+        self.assertTrue(table.read_text().startswith("| source | column | sum | max |"))
+
     def test_damage_is_named(self):
         part, = self.parts(np.arange(10), (), lambda path, _: ("reduce", path))
         bad = self.folder / "bad.acc"

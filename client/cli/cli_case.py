@@ -4,6 +4,8 @@ GRIDFOLD_SERVER_BINARY and GRIDFOLD_CLI_BINARY are the programs, GRIDFOLD_SAMPLE
 the flight data, whose README has the expected numbers. NumPy is the oracle of everything else.
 """
 
+import csv
+import io
 import json
 import os
 import pathlib
@@ -58,6 +60,15 @@ class CommandLineTest(unittest.TestCase):
 
     def reduce(self, *arguments, stat, **options):
         return self.json("reduce", *arguments, "--stat", stat, **options)["statistics"]
+
+    def rows(self, *arguments):
+        """The rows of the answer as CSV."""
+        text = self.succeed(*arguments, "--output", "csv").decode()
+        return list(csv.DictReader(text.splitlines()))
+
+    def array(self, *arguments):
+        """The answer as .npy."""
+        return np.load(io.BytesIO(self.succeed(*arguments, "--output", "npy")))
 
     def save(self, name, array):
         path = self.folder / name

@@ -5,7 +5,9 @@ import io
 import os
 import pty
 import select
+import shutil
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -103,6 +105,23 @@ class PlotTest(CommandLineTest):
         written = self.folder / "sums.npy"
         self.drawing("scan", path, "--output-type", "float64", "--output", written)
         np.testing.assert_array_equal(np.load(written), values.cumsum(dtype=np.float64))
+
+
+    def test_images(self):
+        if shutil.which("rsvg-convert") is None:
+            self.skipTest("rsvg-convert is not installed")
+        path = self.folder / "plot.png"
+        self.succeed("histogram", DISTANCE, "--bins", 30, "--plot", path)
+        content = path.read_bytes()
+        self.assertEqual(content[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(struct.unpack(">II", content[16:24]), (1120, 560))
+        # Paper, bars and text: not of one colour.
+        self.assertGreater(len(content), 5000)
+
+    def test_an_image_without_its_program(self):
+        self.expect_failure(4, "made by rsvg-convert", "histogram", DISTANCE, "--bins", 30, "--plot",
+                            self.folder / "none.png", environment={"PATH": "/nowhere"})
+        self.assertFalse((self.folder / "none.png").exists())
 
 
 class WatchTest(CommandLineTest):

@@ -81,6 +81,27 @@ class GroupTest(CommandLineTest):
         self.assertEqual(answer["statistics"]["max"],
                          self.expected(self.keys, self.values, np.max))
 
+    def test_forms_of_the_answer(self):
+        command = ("group", self.save("keys.npy", self.keys), self.save("values.npy", self.values))
+        rows = self.rows(*command, "--op", "mean,max")
+        self.assertEqual([int(row["key"]) for row in rows], np.unique(self.keys).tolist())
+        self.assertEqual([int(row["elements"]) for row in rows],
+                         np.unique(self.keys, return_counts=True)[1].tolist())
+        self.assertEqual([float(row["max"]) for row in rows],
+                         self.expected(self.keys, self.values, np.max))
+        largest = self.folder / "largest.npy"
+        self.succeed(*command, "--op", "max", "--output", largest)
+        self.assertEqual(np.load(largest).tolist(), self.expected(self.keys, self.values, np.max))
+        self.expect_failure(2, "2 statistics", *command, "--op", "mean,max", "--output", "npy")
+        self.assertEqual([row["key"] for row in self.rows(*command, "--op", "count", "--key-range",
+                                                          "-5:50")],
+                         [str(key) for key in range(-5, 45)])
+        binned = self.rows("group", DISTANCE, DELAY, "--op", "count", "--bins", 2, "--range",
+                           "0,3000")
+        self.assertEqual([(row["lower"], row["upper"]) for row in binned],
+                         [("0", "1500"), ("1500", "3000")])
+        self.assertIn(b"| key | elements | mean |", self.succeed(*command, "--output", "markdown"))
+
     def test_what_makes_no_sense(self):
         keys = self.save("keys.npy", self.keys)
         values = self.save("values.npy", self.values)

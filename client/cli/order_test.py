@@ -48,6 +48,26 @@ class OrderTest(CommandLineTest):
                          np.argsort(-values, 1, kind="stable")[:, :2].ravel().tolist())
         self.assertIn(b"index", self.succeed("topk", path, "-k", 3, "--axis", 0, "--rows", 4))
 
+    def test_forms_of_the_answer(self):
+        matrix = np.random.default_rng(4).normal(size=(5, 40))
+        path = self.save("matrix.npy", matrix)
+        command = ("quantile", path, "--axis", 1, "-q", "0.1,0.5")
+        expected = np.quantile(matrix, [0.1, 0.5], 1)
+        np.testing.assert_array_equal(self.array(*command), expected)
+        rows = self.rows(*command, "--rank", 3)
+        self.assertEqual([float(row["quantile_0.5"]) for row in rows], expected[1].tolist())
+        self.assertEqual([float(row["rank_3"]) for row in rows], np.sort(matrix)[:, 3].tolist())
+        self.assertEqual([row["index_0"] for row in rows], list("01234"))
+        np.testing.assert_array_equal(self.array("quantile", path), np.median(matrix))
+        self.expect_failure(2, "one type", "quantile", self.save("whole.npy", np.arange(9)),
+                            "-q", "0.5", "--rank", 1, "--output", "npy")
+        rows = self.rows("topk", path, "-k", 2, "--axis", 1)
+        order = np.argsort(-matrix, 1, kind="stable")[:, :2]
+        self.assertEqual([int(row["index"]) for row in rows], order.ravel().tolist())
+        self.assertEqual([row["index_1"] for row in rows], ["0", "1"] * 5)
+        np.testing.assert_array_equal(self.array("topk", path, "-k", 2, "--axis", 1),
+                                      np.take_along_axis(matrix, order, 1))
+
     def test_nan(self):
         path = self.save("nan.npy", np.array([3.0, np.nan, 1.0, 2.0]))
         self.assertEqual(self.json("quantile", path)["quantiles"][0]["values"], ["NaN"])

@@ -19,6 +19,7 @@ import tempfile
 import time
 import unittest
 
+import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -88,10 +89,15 @@ class Workplace:
         values = np.random.default_rng(1).random(10_000)
         for name in ('measurements', 'january', 'february', 'huge', 'x'):
             np.save(self.folder / f'{name}.npy', values)
+        self._make_hdf5(values)
         values.astype(np.float32).tofile(self.folder / 'values.bin')
         producer = self.folder / 'bin' / 'producer'
         producer.write_text(f'#!/bin/sh\ncat {self.folder}/values.bin\n', encoding='utf-8')
         producer.chmod(0o755)
+
+    def _make_hdf5(self, values: np.ndarray) -> None:
+        with h5py.File(self.folder / 'weather.h5', 'w') as file:
+            file['surface/temperature'] = values.reshape(100, 100)
 
     def _make_certificates(self) -> None:
         subject = 'subjectAltName=' + ','.join(f'DNS:{name}' for name in EXAMPLE_HOSTS)

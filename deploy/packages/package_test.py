@@ -29,6 +29,7 @@ CONTENTS = {
         "usr/share/bash-completion/completions/gridfold",
         "usr/share/zsh/vendor-completions/_gridfold",
         "usr/share/fish/vendor_completions.d/gridfold.fish"],
+    "gridfold-hdf5": ["usr/libexec/gridfold/gridfold_hdf5"],
     "libgridfold-core-dev": [
         "usr/include/gridfold_core.h", "usr/lib/libgridfold_core.so",
         "usr/lib/pkgconfig/gridfold_core.pc"],
@@ -85,7 +86,9 @@ class PackageTest(unittest.TestCase):
         for package in ("gridfold", "gridfold-server"):
             self.assertRegex(depends[package], r"libgrpc\+\+\S* \(>= ")
         self.assertIn("libtbb", depends["gridfold-server"])
-        self.assertNotIn("libtbb", depends["gridfold"])
+        for library in ("libtbb", "libhdf5"):
+            self.assertNotIn(library, depends["gridfold"])
+        self.assertIn("libhdf5", depends["gridfold-hdf5"])
         self.assertIn("libgrpc++-dev", depends["libgridfold-dev"])
         conffiles = run("dpkg-deb", "--info", self.packages["gridfold-server"], "conffiles")
         self.assertEqual(conffiles, "/etc/gridfold/gridfold.toml\n")
@@ -95,7 +98,8 @@ class PackageTest(unittest.TestCase):
             self.skipTest("lintian is not installed")
         # Only the programs' packages: lintian takes long for static libraries, and then finds fault with
         # nothing but their place.
-        programs = [self.packages[name] for name in ("gridfold", "gridfold-server")]
+        programs = [self.packages[name]
+                    for name in ("gridfold", "gridfold-hdf5", "gridfold-server")]
         found = subprocess.run(
             ["lintian", "--allow-root", "--fail-on", "error,warning",
              "--suppress-tags", ",".join(NOT_FOR_THE_ARCHIVE), *programs],

@@ -107,7 +107,9 @@ InputArguments::InputArguments(CLI::App& command, InputPlaces places, InputCount
   command.add_option("--type", type_, "Element type of raw or CSV input, for example float32")
       ->type_name("TYPE")
       ->group(group);
-  command.add_option("--member", options_.member, "Which array of an archive (.npz)")
+  command
+      .add_option("--member,--dataset", options_.member,
+                  "Which array of an archive (.npz) or of an HDF5 file")
       ->type_name("NAME")
       ->group(group);
   command.add_option("--shape", shape_, "Take the input as an array of these extents, up to eight")
@@ -119,7 +121,8 @@ InputArguments::InputArguments(CLI::App& command, InputPlaces places, InputCount
 
 CLI::Option& InputArguments::AddFile(const char* group, InputCount count) {
   const std::string what =
-      "a .npy, .npz, CSV or raw file, also one compressed by gzip or zstd; - is standard input";
+      "a .npy, .npz, HDF5, CSV or raw file, also one compressed by gzip or zstd; - is standard "
+      "input";
   CLI::Option* const option = count == InputCount::kOne
                                   ? command_.add_option("FILE", options_.path, "The array: " + what)
                                   : command_

@@ -13,6 +13,10 @@ namespace gridfold::client {
 
 class AccumulatorOutput {
  public:
+  AccumulatorOutput() = default;
+  // Of a command whose flag, for other values, means something else.
+  AccumulatorOutput(const char* flag, std::string path) : flag_(flag), path_(std::move(path)) {}
+
   // Adds `flag` to a command's group of flags; `what` begins its description.
   void AddTo(CLI::App& command, const char* flag, const std::string& what, const char* group);
 

@@ -127,6 +127,11 @@ absl::Status AnswerOutput::Add(const Session& session, const AnswerForms& answer
   return absl::OkStatus();
 }
 
+absl::Status AnswerOutput::Print(const Session& session, const AnswerForms& answer) {
+  const absl::Status status = Add(session, answer);
+  return status.ok() ? Finish(session) : status;
+}
+
 absl::Status AnswerOutput::Finish(const Session& session) {
   const AnswerForm wanted = form(session);
   if (!has_added_ || wanted == AnswerForm::kText) return absl::OkStatus();

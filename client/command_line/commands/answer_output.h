@@ -32,8 +32,8 @@ struct AnswerForms {
 class AnswerOutput {
  public:
   AnswerOutput() = default;
-  // Of a command that has its flag's value from elsewhere.
-  explicit AnswerOutput(std::string value) : value_(std::move(value)) {}
+  // Of a command that has its flag's value from elsewhere; .npy is among the forms.
+  explicit AnswerOutput(std::string value) : value_(std::move(value)), has_arrays_(true) {}
 
   // Adds --output to a command. `has_arrays`: .npy is among the forms.
   void AddTo(CLI::App& command, const char* group, bool has_arrays);
@@ -46,6 +46,9 @@ class AnswerOutput {
 
   // Prints or keeps the next answer.
   absl::Status Add(const Session& session, const AnswerForms& answer);
+
+  // The one answer of a command that has no more: Add and Finish.
+  absl::Status Print(const Session& session, const AnswerForms& answer);
 
   // Once, after the last answer: prints or writes what was kept. An error of the file carries
   // kInputOutput.

@@ -18,10 +18,12 @@
 #include "client/command_line/arguments/second_array.h"
 #include "client/command_line/arguments/statistic_argument.h"
 #include "client/command_line/commands/accumulator_output.h"
+#include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
 #include "client/command_line/exit_code.h"
 #include "client/command_line/report/group_report.h"
+#include "client/command_line/report/group_table.h"
 #include "client/command_line/report/json_report.h"
 
 namespace gridfold::client {
@@ -35,6 +37,7 @@ Examples:
   gridfold group hour.npy delay.npy --op mean --key-range 0:24    of all, whether they occur or not
   gridfold group flights.csv --key hour --column delay --op count,mean
   gridfold group distance.npy delay.npy --op mean,std --bins 10 --range 0,3000
+  gridfold group hour.npy delay.npy --op mean --output mean_by_hour.csv
   gridfold group --key-array hour --array delay --op sum    arrays on the server
 )";
 
@@ -74,6 +77,7 @@ class GroupCommand : public Command {
                        "Take the arrays as a part of a whole and write their accumulator, for "
                        "gridfold merge; of a range or of bins",
                        group);
+    output_.AddTo(command_, "Output", /*has_arrays=*/true);
     AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
                               "Show at most so many groups; 0 shows all")
         ->default_str(absl::StrCat(rows_max_));
@@ -85,6 +89,7 @@ class GroupCommand : public Command {
     absl::StatusOr<KeyedReductionOptions> options = ToOptions();
     if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
     if (absl::Status status = accumulator_.Check(); !status.ok()) return status;
+    if (absl::Status status = output_.Check(/*answer_count=*/1); !status.ok()) return status;
     const absl::StatusOr<InputOptions> values = ValueOptions();
     if (!values.ok()) return WithExitCode(values.status(), ExitCode::kUsage);
     const absl::StatusOr<InputOptions> keys = KeyOptions();
@@ -94,12 +99,14 @@ class GroupCommand : public Command {
     const absl::StatusOr<bool> prints = accumulator_.Store(answer->result.accumulator);
     if (!prints.ok()) return prints.status();
     if (!*prints) return absl::OkStatus();
-    if (session.options().json) {
-      session.out() << ToJson(*answer, *options);
-    } else {
-      PrintGroups(*answer, *options, rows_max_, session.style(), session.out());
-    }
-    return absl::OkStatus();
+    return output_.Print(session, {.text =
+                                       [&](std::ostream& out) {
+                                         PrintGroups(*answer, *options, rows_max_, session.style(),
+                                                     out);
+                                       },
+                                   .json = [&] { return ToJson(*answer, *options); },
+                                   .table = [&] { return ToTable(*answer, *options); },
+                                   .array = [&] { return ToArray(answer->result); }});
   }
 
  private:
@@ -245,6 +252,7 @@ class GroupCommand : public Command {
   bool wrap_ = false;
   uint32_t delta_degrees_of_freedom_ = 0;
   AccumulatorOutput accumulator_;
+  AnswerOutput output_;
   uint64_t rows_max_ = 20;
 };
 

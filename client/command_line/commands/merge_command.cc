@@ -9,10 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/number_option.h"
 #include "client/command_line/commands/accumulator_output.h"
+#include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/reduction_report.h"
+#include "client/command_line/report/table_report.h"
 
 namespace gridfold::client {
 namespace {
@@ -23,6 +25,7 @@ Examples:
   gridfold reduce february.npy --accumulator february.acc
   gridfold merge january.acc february.acc
   gridfold merge quarter*.acc --output year.acc --json
+  gridfold merge quarter*.acc --output year.csv      the answer as a table
 )";
 
 class MergeCommand : public Command {
@@ -35,7 +38,13 @@ class MergeCommand : public Command {
         ->type_name("")
         ->required();
     const char* const group = "Merge";
-    output_.AddTo(command_, "--output", "Write the merged accumulator", group);
+    command_
+        .add_option("--output", output_,
+                    "Write the answer, where the name ends in .json, .csv, .md or .npy; else the "
+                    "merged accumulator. json, csv, markdown and npy, or - for the accumulator, go "
+                    "to standard output, and nothing else there")
+        ->type_name("FORM|FILE")
+        ->group(group);
     command_
         .add_flag("--partial", options_.partial,
                   "More parts will follow: leave out statistics that have no value yet")
@@ -48,22 +57,32 @@ class MergeCommand : public Command {
   bool IsChosen() const override { return command_.parsed(); }
 
   absl::Status Run(const Session& session) override {
-    if (absl::Status status = output_.Check(); !status.ok()) return status;
+    const bool is_answer = FormOf(output_) != AnswerForm::kText;
+    const AccumulatorOutput accumulator("--output", is_answer ? "" : output_);
+    if (absl::Status status = accumulator.Check(); !status.ok()) return status;
+    AnswerOutput output(is_answer ? output_ : "");
+    if (absl::Status status = output.Check(/*answer_count=*/1); !status.ok()) return status;
     std::vector<std::string> accumulators;
     uint64_t size_bytes = 0;
     for (const std::string& path : paths_) {
-      absl::StatusOr<std::string> accumulator = session.Read(path);
-      if (!accumulator.ok()) return accumulator.status();
-      size_bytes += accumulator->size();
-      accumulators.push_back(*std::move(accumulator));
+      absl::StatusOr<std::string> part = session.Read(path);
+      if (!part.ok()) return part.status();
+      size_bytes += part->size();
+      accumulators.push_back(*std::move(part));
     }
     const auto answer =
         session.Ask({}, size_bytes, std::nullopt, [&](Client& client, const CallOptions&) {
           return client.MergeAccumulators(accumulators, options_);
         });
     if (!answer.ok()) return answer.status();
-    return std::visit([&](const auto& merged) { return Report(session, *answer, merged); },
-                      answer->result.answer);
+    const absl::StatusOr<bool> prints = accumulator.Store(AccumulatorOf(answer->result));
+    if (!prints.ok()) return prints.status();
+    if (!*prints) return absl::OkStatus();
+    return std::visit(
+        [&](const auto& merged) {
+          return output.Print(session, FormsOf(session, *answer, merged));
+        },
+        answer->result.answer);
   }
 
  private:
@@ -74,40 +93,43 @@ class MergeCommand : public Command {
             .shape = {merge.element_count}};
   }
 
-  absl::Status Report(const Session& session, const Answer<MergeResult>& answer,
-                      const ReductionResult& merged) const {
-    const absl::StatusOr<bool> prints = output_.Store(merged.accumulator);
-    if (!prints.ok()) return prints.status();
-    if (!*prints) return absl::OkStatus();
-    const Answer<ReductionResult> reduction = {Describe(answer.result), merged,
-                                               answer.round_trip_time};
-    if (session.options().json) {
-      session.out() << ToJson(reduction);
-    } else {
-      PrintReduction(reduction, /*grouped=*/false, rows_max_, session.style(), session.out());
+  static const std::string& AccumulatorOf(const MergeResult& merge) {
+    if (const auto* const reduction = std::get_if<ReductionResult>(&merge.answer)) {
+      return reduction->accumulator;
     }
-    return absl::OkStatus();
+    return std::get<MergedHistogram>(merge.answer).result.accumulator;
   }
 
-  absl::Status Report(const Session& session, const Answer<MergeResult>& answer,
+  AnswerForms FormsOf(const Session& session, const Answer<MergeResult>& answer,
+                      const ReductionResult& merged) const {
+    const Answer<ReductionResult> reduction = {Describe(answer.result), merged,
+                                               answer.round_trip_time};
+    return {.text =
+                [this, &session, reduction](std::ostream& out) {
+                  PrintReduction(reduction, /*grouped=*/false, rows_max_, session.style(), out);
+                },
+            .json = [reduction] { return ToJson(reduction); },
+            .table = [reduction] { return ToTable(reduction); },
+            .array = [&merged] { return ToArray(merged); }};
+  }
+
+  AnswerForms FormsOf(const Session& session, const Answer<MergeResult>& answer,
                       const MergedHistogram& merged) const {
-    const absl::StatusOr<bool> prints = output_.Store(merged.result.accumulator);
-    if (!prints.ok()) return prints.status();
-    if (!*prints) return absl::OkStatus();
     const Answer<HistogramResult> histogram = {Describe(answer.result), merged.result,
                                                answer.round_trip_time};
-    if (session.options().json) {
-      session.out() << ToJson(histogram, merged.options);
-    } else {
-      PrintHistogram(histogram, merged.options, rows_max_, session.style(), session.out());
-    }
-    return absl::OkStatus();
+    return {.text =
+                [this, &session, &merged, histogram](std::ostream& out) {
+                  PrintHistogram(histogram, merged.options, rows_max_, session.style(), out);
+                },
+            .json = [&merged, histogram] { return ToJson(histogram, merged.options); },
+            .table = [&merged, histogram] { return ToTable(histogram, merged.options); },
+            .array = [&merged] { return ToArray(merged.result, merged.options); }};
   }
 
   CLI::App& command_;
   std::vector<std::string> paths_;
   MergeOptions options_;
-  AccumulatorOutput output_;
+  std::string output_;
   uint64_t rows_max_ = 40;
 };
 

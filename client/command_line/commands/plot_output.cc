@@ -10,8 +10,10 @@ namespace gridfold::client {
 
 CLI::Option* PlotOutput::AddTo(CLI::App& command, const char* group) {
   return command
-      .add_option("--plot", path_,
-                  "Draw the answer as well: .svg, or a page where the name ends in .html")
+      .add_option(
+          "--plot", path_,
+          "Draw the answer as well: .svg, a page where the name ends in .html, or .png, for "
+          "which rsvg-convert is needed")
       ->type_name("FILE")
       ->group(group);
 }

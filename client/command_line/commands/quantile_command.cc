@@ -12,10 +12,12 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/order_report.h"
+#include "client/command_line/report/order_table.h"
 
 namespace gridfold::client {
 namespace {
@@ -26,6 +28,7 @@ Examples:
   gridfold quantile delay.npy -q 0.5,0.9,0.99 --json
   gridfold quantile flights.csv --column delay --missing NA --ignore-nan -q 0.25,0.5,0.75
   gridfold quantile matrix.npy --axis 0 -q 0.5       of each column
+  gridfold quantile matrix.npy --axis 0 -q 0.5 --output medians.npy
   gridfold quantile delay.npy --method nearest       an element
   gridfold quantile delay.npy --rank 0,9             the smallest and the tenth element
   gridfold quantile --array samples -q 0.99          an array on the server
@@ -66,6 +69,7 @@ class QuantileCommand : public Command {
         .add_flag("--keep-dimensions", keep_dimensions_,
                   "Axes that the groups run along stay in the result's shape")
         ->group(group);
+    output_.AddTo(command_, "Output", /*has_arrays=*/true);
     AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
                               "Show at most so many groups; 0 shows all")
         ->default_str(absl::StrCat(rows_max_));
@@ -76,6 +80,7 @@ class QuantileCommand : public Command {
   absl::Status Run(const Session& session) override {
     const absl::StatusOr<QuantileOptions> options = ToOptions();
     if (!options.ok()) return options.status();
+    if (absl::Status status = output_.Check(/*answer_count=*/1); !status.ok()) return status;
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
     const absl::StatusOr<InputArray> array =
@@ -86,12 +91,14 @@ class QuantileCommand : public Command {
           return client.ComputeQuantiles(array->input(), *options, call_options);
         });
     if (!answer.ok()) return answer.status();
-    if (session.options().json) {
-      session.out() << ToJson(*answer, *options);
-    } else {
-      PrintQuantiles(*answer, *options, rows_max_, session.style(), session.out());
-    }
-    return absl::OkStatus();
+    return output_.Print(session, {.text =
+                                       [&](std::ostream& out) {
+                                         PrintQuantiles(*answer, *options, rows_max_,
+                                                        session.style(), out);
+                                       },
+                                   .json = [&] { return ToJson(*answer, *options); },
+                                   .table = [&] { return ToTable(*answer, *options); },
+                                   .array = [&] { return ToArray(answer->result); }});
   }
 
  private:
@@ -124,6 +131,7 @@ class QuantileCommand : public Command {
   std::string ranks_;
   QuantileMethod method_ = QuantileMethod::kLinear;
   bool keep_dimensions_ = false;
+  AnswerOutput output_;
   uint64_t rows_max_ = 20;
 };
 

@@ -8,10 +8,12 @@
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/order_report.h"
+#include "client/command_line/report/order_table.h"
 
 namespace gridfold::client {
 namespace {
@@ -39,6 +41,7 @@ class TopkCommand : public Command {
         .add_flag("--smallest", options_.smallest,
                   "The smallest ones, from the smallest up, and not the largest")
         ->group(group);
+    output_.AddTo(command_, "Output", /*has_arrays=*/true);
     AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
                               "Show at most so many elements; 0 shows all")
         ->default_str(absl::StrCat(rows_max_));
@@ -51,6 +54,7 @@ class TopkCommand : public Command {
     if (!grouping.ok()) return grouping.status();
     options_.grouping = *std::move(grouping);
     options_.nan_policy = grouping_.nan_policy();
+    if (absl::Status status = output_.Check(/*answer_count=*/1); !status.ok()) return status;
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
     const absl::StatusOr<InputArray> array =
@@ -61,12 +65,14 @@ class TopkCommand : public Command {
           return client.SelectTop(array->input(), options_, call_options);
         });
     if (!answer.ok()) return answer.status();
-    if (session.options().json) {
-      session.out() << ToJson(*answer);
-    } else {
-      PrintTop(*answer, options_, rows_max_, session.style(), session.out());
-    }
-    return absl::OkStatus();
+    return output_.Print(session, {.text =
+                                       [&](std::ostream& out) {
+                                         PrintTop(*answer, options_, rows_max_, session.style(),
+                                                  out);
+                                       },
+                                   .json = [&] { return ToJson(*answer); },
+                                   .table = [&] { return ToTable(*answer); },
+                                   .array = [&] { return ToArray(answer->result); }});
   }
 
  private:
@@ -74,6 +80,7 @@ class TopkCommand : public Command {
   InputArguments input_;
   GroupingArguments grouping_;
   TopOptions options_ = {.count = 10};
+  AnswerOutput output_;
   uint64_t rows_max_ = 100;
 };
 

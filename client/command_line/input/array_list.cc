@@ -12,6 +12,7 @@
 #include "client/command_line/input/csv_rows.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/input/file_signature.h"
+#include "client/command_line/input/hdf5_input.h"
 #include "client/command_line/input/open_input.h"
 #include "client/command_line/input/zip_archive.h"
 
@@ -98,6 +99,18 @@ absl::StatusOr<std::vector<ListedArray>> ListColumns(OpenedInput opened,
   return arrays;
 }
 
+absl::StatusOr<std::vector<ListedArray>> ListDatasets(const InputOptions& options,
+                                                      const File& file) {
+  const absl::StatusOr<std::vector<std::string>> paths = ListHdf5(file);
+  if (!paths.ok()) return paths.status();
+  std::vector<ListedArray> arrays;
+  for (const std::string& path : *paths) {
+    arrays.push_back({.name = path, .input = options});
+    arrays.back().input.member = path;
+  }
+  return arrays;
+}
+
 // The members of the archive that the file is; none where it is no archive.
 absl::StatusOr<std::vector<ListedArray>> ListMembers(const InputOptions& options) {
   std::vector<ListedArray> arrays;
@@ -109,7 +122,9 @@ absl::StatusOr<std::vector<ListedArray>> ListMembers(const InputOptions& options
   const absl::StatusOr<size_t> size = file->ReadAt(0, {beginning.data(), beginning.size()});
   if (!size.ok()) return size.status();
   beginning.resize(*size);
-  if (RecognizeKind(beginning) != FileKind::kZip) return arrays;
+  const FileKind kind = RecognizeKind(beginning);
+  if (kind == FileKind::kHdf5) return ListDatasets(options, *file);
+  if (kind != FileKind::kZip) return arrays;
   const absl::StatusOr<ZipArchive> archive =
       ZipArchive::Open(std::make_shared<File>(*std::move(file)), 0);
   if (!archive.ok()) return archive.status();

@@ -60,6 +60,8 @@ class File {
   absl::StatusOr<size_t> Read(std::span<char> buffer);
   // The same from `offset` of a regular file on, and without moving on what Read reads next.
   absl::StatusOr<size_t> ReadAt(uint64_t offset, std::span<char> buffer) const;
+  // For a program that is started with it.
+  int descriptor() const { return descriptor_; }
   // How far a regular file has been read; nothing for a pipe and the like.
   std::optional<uint64_t> position() const;
   // What is left to read, and so many bytes before it, as FileMapping::Map.

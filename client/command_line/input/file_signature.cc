@@ -27,9 +27,6 @@ constexpr char kSaveColumn[] =
 constexpr char kSaveArrow[] =
     "save what is wanted as .npy, for example with "
     "numpy.save('column.npy', pyarrow.ipc.open_file('FILE').read_all()['COLUMN'].to_numpy())";
-constexpr char kSaveDataset[] =
-    "save what is wanted as .npy, for example with "
-    "numpy.save('dataset.npy', h5py.File('FILE')['DATASET'][:])";
 constexpr char kSaveSheet[] = "save the sheet as CSV";
 constexpr char kSaveArray[] = "load it in Python and save the array with numpy.save";
 constexpr char kUnpack[] = "unpack it and pass one of its files";
@@ -39,10 +36,7 @@ constexpr Signature kSignatures[] = {
     {"PARE"sv, "an encrypted Parquet file", kSaveColumn, 0, true, true},
     {"ARROW1\0\0"sv, "an Arrow file", kSaveArrow},
     {"FEA1"sv, "a Feather file", kSaveArrow, 0, true, true},
-    {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file", kSaveDataset},
-    {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file", kSaveDataset, 512},
     {"MATLAB 5.0 MAT-file"sv, "a MATLAB file", kSaveArray},
-    {"MATLAB 7.3 MAT-file"sv, "a MATLAB file", kSaveDataset},
     {"CDF\x01"sv, "a netCDF file", kSaveArray},
     {"CDF\x02"sv, "a netCDF file", kSaveArray},
     {"CDF\x05"sv, "a netCDF file", kSaveArray},
@@ -76,6 +70,15 @@ constexpr Signature kSignatures[] = {
     {"\xFE\xFF"sv, "text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8", 0, false},
 };
 
+// HDF5, at its begin or behind a block of another program, such as MATLAB's.
+bool IsHdf5(absl::string_view beginning) {
+  constexpr absl::string_view kMark = "\x89HDF\r\n\x1a\n";
+  constexpr size_t kUserBlockBytes = 512;
+  return absl::StartsWith(beginning, kMark) ||
+         (beginning.size() > kUserBlockBytes &&
+          absl::StartsWith(beginning.substr(kUserBlockBytes), kMark));
+}
+
 bool Begins(absl::string_view beginning, const Signature& signature) {
   if (beginning.size() < signature.offset) return false;
   const absl::string_view bytes(signature.bytes.data(), signature.bytes.size());
@@ -96,6 +99,7 @@ FileKind RecognizeKind(absl::string_view beginning) {
   if (absl::StartsWith(beginning, "PK\x03\x04") || absl::StartsWith(beginning, "PK\x05\x06")) {
     return FileKind::kZip;
   }
+  if (IsHdf5(beginning)) return FileKind::kHdf5;
   return FileKind::kUnknown;
 }
 

@@ -14,7 +14,7 @@ namespace gridfold::client {
 inline constexpr size_t kSignatureBytes = 1024;
 
 // What gridfold reads, but for text and raw elements, which have no signature.
-enum class FileKind { kUnknown, kNpy, kGzip, kZstd, kZip };
+enum class FileKind { kUnknown, kNpy, kGzip, kZstd, kZip, kHdf5 };
 
 FileKind RecognizeKind(absl::string_view beginning);
 

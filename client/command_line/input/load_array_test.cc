@@ -85,7 +85,7 @@ TEST_F(LoadArrayTest, ForeignFormatsAreNamed) {
   const std::vector<std::pair<std::string, std::string>> files = {
       {std::string("PAR1\x15\0\x15", 7), "a Parquet file"},
       {std::string("ARROW1\0\0", 8), "an Arrow file"},
-      {"\x89HDF\r\n\x1a\n", "an HDF5 file"},
+      {"\x89HDF\r\n\x1a\n", "HDF5"},
       {std::string("\xFD"
                    "7zXZ\0",
                    6),
@@ -105,15 +105,15 @@ TEST_F(LoadArrayTest, ForeignFormatsAreNamed) {
   // A heading is text.
   EXPECT_TRUE(LoadArray({.path = Write("f.csv", "PAR1\n1\n")}, nullptr).ok());
   ExpectError({.path = Write("f.csv", std::string("\1\2\0\3", 4))}, "binary data");
-  // Raw elements may begin like a pickle, but hardly like HDF5.
+  // Raw elements may begin like a pickle, but hardly like Arrow.
   EXPECT_TRUE(
       LoadArray({.path = Write("f.raw", "\x80\x04\x95"), .element_type = ElementType::kUint8},
                 nullptr)
           .ok());
-  const std::string hdf = Write("h.raw", "\x89HDF\r\n\x1a\n");
-  ExpectError({.path = hdf, .element_type = ElementType::kUint8}, "--format raw");
+  const std::string arrow = Write("a.raw", std::string("ARROW1\0\0", 8));
+  ExpectError({.path = arrow, .element_type = ElementType::kUint8}, "--format raw");
   EXPECT_TRUE(
-      LoadArray({.path = hdf, .format = FileFormat::kRaw, .element_type = ElementType::kUint8},
+      LoadArray({.path = arrow, .format = FileFormat::kRaw, .element_type = ElementType::kUint8},
                 nullptr)
           .ok());
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "client/command_line/input/decompression.h"
 #include "client/command_line/input/file_signature.h"
+#include "client/command_line/input/hdf5_input.h"
 #include "client/command_line/input/zip_archive.h"
 
 namespace gridfold::client {
@@ -129,6 +130,8 @@ class Recognition {
         name_(options.path),
         first_byte_(file->position()),
         file_(file),
+        progress_(progress),
+        can_reopen_(options.path != "-" && first_byte_.has_value()),
         content_(std::make_unique<PeekedSource>(
             std::make_unique<FileSource>(std::move(file), progress))) {}
 
@@ -137,7 +140,8 @@ class Recognition {
       if (absl::Status status = Unwrap(); !status.ok()) return status;
     }
     if (options_.member && !has_chosen_member_ && !options_.is_second) {
-      return absl::InvalidArgumentError("--member is for archives (.npz), and the file is none");
+      return absl::InvalidArgumentError(
+          "--member is for archives (.npz) and HDF5 files, and the file is none");
     }
     const absl::StatusOr<FileFormat> format = Detect();
     if (!format.ok()) return format.status();
@@ -149,7 +153,7 @@ class Recognition {
     return OpenedInput{.content = std::move(content_),
                        .format = *format,
                        .delimiter = Delimiter(),
-                       .can_reopen = options_.path != "-" && first_byte_.has_value()};
+                       .can_reopen = can_reopen_};
   }
 
  private:
@@ -172,22 +176,33 @@ class Recognition {
 
   absl::StatusOr<std::unique_ptr<ByteSource>> Open(FileKind kind) {
     if (kind == FileKind::kZip) return OpenZip();
+    if (kind == FileKind::kHdf5) return OpenHdf5();
     const absl::string_view suffix = kind == FileKind::kGzip ? ".gz" : ".zst";
     if (absl::EndsWithIgnoreCase(name_, suffix)) name_.erase(name_.size() - suffix.size());
     return kind == FileKind::kGzip ? DecompressGzip(std::move(content_))
                                    : DecompressZstd(std::move(content_));
   }
 
+  // Has what the content is in a file from `first_byte_` on.
+  absl::Status KeepInFile() {
+    if (!is_wrapped_ && first_byte_) return absl::OkStatus();
+    absl::StatusOr<std::shared_ptr<File>> spooled = Spool(*content_);
+    if (!spooled.ok()) return spooled.status();
+    file_ = *std::move(spooled);
+    first_byte_ = 0;
+    return absl::OkStatus();
+  }
+
+  // The member that is meant, as .npy.
+  absl::StatusOr<std::unique_ptr<ByteSource>> OpenHdf5() {
+    if (absl::Status status = KeepInFile(); !status.ok()) return status;
+    const bool is_chosen = std::exchange(has_chosen_member_, true);
+    return ReadHdf5(*file_, is_chosen ? std::nullopt : options_.member, progress_);
+  }
+
   absl::StatusOr<std::unique_ptr<ByteSource>> OpenZip() {
-    std::shared_ptr<File> file = file_;
-    uint64_t first_byte = first_byte_.value_or(0);
-    if (is_wrapped_ || !first_byte_) {
-      absl::StatusOr<std::shared_ptr<File>> spooled = Spool(*content_);
-      if (!spooled.ok()) return spooled.status();
-      file = *std::move(spooled);
-      first_byte = 0;
-    }
-    const absl::StatusOr<ZipArchive> archive = ZipArchive::Open(std::move(file), first_byte);
+    if (absl::Status status = KeepInFile(); !status.ok()) return status;
+    const absl::StatusOr<ZipArchive> archive = ZipArchive::Open(file_, *first_byte_);
     if (!archive.ok()) return archive.status();
     const absl::StatusOr<ZipMember> member =
         ChooseMember(archive->members(), has_chosen_member_ ? std::nullopt : options_.member);
@@ -237,9 +252,11 @@ class Recognition {
   char Delimiter() const { return options_.csv.delimiter.value_or(HasSuffix(".tsv") ? '\t' : ','); }
 
   const InputOptions& options_;
-  std::string name_;                          // Of what `content_` is.
-  const std::optional<uint64_t> first_byte_;  // Of a regular file: where it began.
+  std::string name_;                    // Of what `content_` is.
+  std::optional<uint64_t> first_byte_;  // Of a regular file: where it began.
   std::shared_ptr<File> file_;
+  const ReadProgress progress_;
+  const bool can_reopen_;
   std::unique_ptr<PeekedSource> content_;
   bool is_wrapped_ = false;
   bool has_chosen_member_ = false;

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "client/command_line/output/output_file.h"
+#include "client/command_line/plot/png_image.h"
 #include "client/command_line/plot/svg_axes.h"
 #include "client/command_line/plot/svg_style.h"
 
@@ -13,6 +14,8 @@ namespace {
 constexpr absl::string_view kSvgTag = "<svg ";
 
 bool IsPage(const std::string& path) { return absl::EndsWith(path, ".html"); }
+
+bool IsImage(const std::string& path) { return absl::EndsWith(path, ".png"); }
 
 // The drawing with what it needs where no page surrounds it: its language, style and paper.
 std::string StandAlone(const std::string& title, absl::string_view svg) {
@@ -41,19 +44,18 @@ std::string Page(const std::string& title, const std::string& svg) {
 }  // namespace
 
 absl::Status CheckPlotPath(const std::string& path) {
-  if (IsPage(path) || absl::EndsWith(path, ".svg")) return absl::OkStatus();
-  if (absl::EndsWith(path, ".png")) {
-    return absl::InvalidArgumentError(
-        "--plot: draws .svg and .html, not .png: rsvg-convert (of Debian's librsvg2-bin) or a "
-        "browser makes .png of a .svg");
-  }
+  if (IsPage(path) || IsImage(path) || absl::EndsWith(path, ".svg")) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("--plot: '", path, "' ends neither in .svg nor in .html"));
+      absl::StrCat("--plot: '", path, "' ends in none of .svg, .html and .png"));
 }
 
 absl::Status WritePlot(const std::string& path, const std::string& title, const std::string& svg) {
   if (absl::Status status = CheckPlotPath(path); !status.ok()) return status;
-  return WriteFile(path, {IsPage(path) ? Page(title, svg) : StandAlone(title, svg)});
+  if (!IsImage(path)) {
+    return WriteFile(path, {IsPage(path) ? Page(title, svg) : StandAlone(title, svg)});
+  }
+  const absl::StatusOr<std::string> png = ToPng(StandAlone(title, svg));
+  return png.ok() ? WriteFile(path, {*png}) : png.status();
 }
 
 }  // namespace gridfold::client

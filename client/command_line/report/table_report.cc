@@ -1,66 +1,22 @@
 #include "client/command_line/report/table_report.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "client/command_line/output/number_format.h"
 #include "client/command_line/report/bin_rows.h"
-#include "client/command_line/report/reduction_report.h"
+#include "client/command_line/report/table_cells.h"
 
 namespace gridfold::client {
 namespace {
-
-// A value, without commas between thousands.
-std::string TextOf(const StatisticValues& values, uint64_t group) {
-  return absl::StrReplaceAll(FormatValue(values, group), {{",", ""}});
-}
-
-// One element, without commas between thousands.
-std::string TextOf(const ArrayView& array, uint64_t index) {
-  return absl::StrReplaceAll(FormatElement(array, index), {{",", ""}});
-}
-
-std::vector<std::string> InputCells(const InputDescription& input) {
-  return {input.source, input.column};
-}
-
-std::vector<std::string> HeadingWith(std::span<const uint64_t> shape) {
-  std::vector<std::string> heading = {"source", "column"};
-  for (size_t d = 0; d < shape.size(); ++d) heading.push_back(absl::StrCat("index_", d));
-  return heading;
-}
-
-// What comes before the values in the row of element `index` of a result of this shape.
-std::vector<std::string> RowWith(const InputDescription& input, std::span<const uint64_t> shape,
-                                 uint64_t index) {
-  std::vector<std::string> row = InputCells(input);
-  row.resize(row.size() + shape.size());
-  for (size_t d = 0; d < shape.size(); index /= shape[shape.size() - ++d]) {
-    row[row.size() - 1 - d] = absl::StrCat(index % shape[shape.size() - 1 - d]);
-  }
-  return row;
-}
 
 // The shape of the groups; servers that have several without one are answered for, too.
 std::vector<uint64_t> GroupShape(const ReductionResult& result) {
   if (result.result_shape.empty() && result.group_count != 1) return {result.group_count};
   return result.result_shape;
-}
-
-std::string EdgeText(const ResolvedBins& bins, absl::int128 first_value, uint64_t bin,
-                     bool is_upper) {
-  if (!bins.edges.empty()) return FormatReal(bins.edges[bin + (is_upper ? 1 : 0)]);
-  const absl::int128 integer = first_value + bin;
-  return integer < 0 ? absl::StrCat(static_cast<int64_t>(integer))
-                     : absl::StrCat(static_cast<uint64_t>(integer));
 }
 
 // The values of a histogram's listed bins, as text.
@@ -81,15 +37,10 @@ void Append(const std::vector<T>& values, std::string& bytes) {
 DataTable ToTable(const Answer<ReductionResult>& answer) {
   const std::vector<uint64_t> shape = GroupShape(answer.result);
   DataTable table = {.heading = HeadingWith(shape)};
-  for (const ReductionResult::Entry& entry : answer.result.entries) {
-    table.heading.emplace_back(StatisticName(entry.statistic));
-  }
+  AddNames(answer.result.entries, table.heading);
   for (uint64_t group = 0; group < answer.result.group_count; ++group) {
     std::vector<std::string> row = RowWith(answer.input, shape, group);
-    for (const ReductionResult::Entry& entry : answer.result.entries) {
-      // An empty field stands for no value, as in CSV that is read.
-      row.push_back(HasValue(entry, group) ? TextOf(entry.values, group) : "");
-    }
+    AddEntries(answer.result.entries, group, row);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -118,9 +69,7 @@ DataTable ToTable(const Answer<HistogramResult>& answer, const HistogramOptions&
   }
   table.heading.emplace_back(options.weights ? "weight_sum" : "count");
   const auto add_edges = [&](size_t index, uint64_t bin, std::vector<std::string>& row) {
-    for (const bool is_upper : {false, true}) {
-      row.push_back(EdgeText(result.bins[index], FirstValue(options, index), bin, is_upper));
-    }
+    AddEdges(result.bins[index], FirstValue(options, index), bin, row);
   };
   for (size_t channel = 0; channel < result.channels.size(); ++channel) {
     const HistogramCounts& counts = result.channels[channel];
@@ -169,40 +118,7 @@ DataTable ToTable(const std::string& source, const std::vector<ArrayDescriptionR
 }
 
 absl::StatusOr<HostArray> ToArray(const ReductionResult& result) {
-  if (result.entries.size() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat("--output: .npy holds one array, and these are ",
-                                                   result.entries.size(),
-                                                   " statistics; ask for one by --stat"));
-  }
-  const ReductionResult::Entry& entry = result.entries[0];
-  const bool lacks_values =
-      std::find(entry.has_value.begin(), entry.has_value.end(), false) != entry.has_value.end();
-  if (lacks_values && !std::holds_alternative<std::vector<double>>(entry.values)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--output: .npy has no place for a value that a group does not have (",
-        StatisticName(entry.statistic), "); give --empty a value, or ask for another form"));
-  }
-  HostArray array = {.shape = GroupShape(result)};
-  std::visit(
-      [&](auto list) {
-        using T = typename std::decay_t<decltype(list)>::value_type;
-        if constexpr (std::is_same_v<T, bool>) {
-          array.element_type = ElementType::kUint8;
-          for (const bool value : list) array.bytes.push_back(value ? 1 : 0);
-        } else {
-          if constexpr (std::is_same_v<T, double>) {
-            for (uint64_t group = 0; lacks_values && group < list.size(); ++group) {
-              if (!HasValue(entry, group)) list[group] = std::numeric_limits<double>::quiet_NaN();
-            }
-          }
-          array.element_type = std::is_same_v<T, double>    ? ElementType::kFloat64
-                               : std::is_same_v<T, int64_t> ? ElementType::kInt64
-                                                            : ElementType::kUint64;
-          Append(list, array.bytes);
-        }
-      },
-      entry.values);
-  return array;
+  return ToArray(result.entries, GroupShape(result));
 }
 
 absl::StatusOr<HostArray> ToArray(const HistogramResult& result, const HistogramOptions& options) {
