@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes the artifacts of a release from this commit, reproducibly:
 #
-#   deploy/release.sh FOLDER           Debian packages, the relocatable archive, the sources, SHA256SUMS and
-#                                      an SPDX list of what they contain
+#   deploy/release.sh FOLDER           Debian packages, the Python wheel, the relocatable archive, the sources,
+#                                      SHA256SUMS and an SPDX list of what they contain
 #   deploy/release.sh --check FOLDER   makes them again elsewhere and compares the checksums
 #
 # The build is for the CPU; GRIDFOLD_CUDA=ON in the environment makes that of the CUDA engine as well.
@@ -38,17 +38,18 @@ source="$work/gridfold-$version" out="$work/out"
 mkdir "$out"
 zstd -q -12 -T2 --rm "$work/gridfold-$version-source.tar" -o "$out/gridfold-$version-source.tar.zst"
 
-# package BUNDLE...: builds, and lets CPack make what this kind of build is packaged as.
+# package BUNDLE PYTHON: builds, and lets CPack make what this kind of build is packaged as.
 package() {
   cmake -S "$source" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGRIDFOLD_CUDA="$cuda" \
-    -DGRIDFOLD_BUILD_TESTS=OFF -DGRIDFOLD_PYTHON=OFF -DGRIDFOLD_BUNDLE_LIBRARIES="$1" \
+    -DGRIDFOLD_BUILD_TESTS=OFF -DGRIDFOLD_PYTHON="$2" -DGRIDFOLD_BUNDLE_LIBRARIES="$1" \
     "-DCMAKE_CXX_FLAGS=-ffile-prefix-map=$work=." >/dev/null
   cmake --build "$work/build" | "$root/deploy/build_progress.sh"
   (cd "$work/build" && cpack -B "$work/cpack" >/dev/null)
 }
-package OFF
+package OFF ON
 mv "$work"/cpack/*.deb "$out/"
-package ON
+"$source/deploy/packages/make_wheel.sh" "$work/build" "$out"
+package ON OFF
 # CPack's archive has the order and the times of the file system: it is packed again without them.
 tree="$(basename "$work"/cpack/*.tar.zst .tar.zst)"
 tar -C "$work" --zstd -xf "$work/cpack/$tree.tar.zst"

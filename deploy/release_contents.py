@@ -4,7 +4,7 @@
     release_contents.py VERSION COMMIT FOLDER
 
 Reads the artifacts in FOLDER; what Debian packages depend on is read from them, and the shared libraries
-in the relocatable archive are listed by the packages of this machine that they come from.
+in the relocatable archive and in the wheel are listed by the packages of this machine that they come from.
 """
 
 import datetime
@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import uuid
+import zipfile
 
 LICENSE = "Apache-2.0"
 
@@ -48,9 +49,14 @@ def needed_by_deb(path):
 
 
 def bundled_in(path):
-    """The Debian packages of this machine whose shared libraries an archive has."""
-    names = {pathlib.PurePath(line).name for line in run("tar", "--zstd", "-tf", path).splitlines()
-             if ".so" in line and "libgridfold" not in line}
+    """The Debian packages of this machine whose shared libraries an archive or a wheel has."""
+    is_wheel = path.suffix == ".whl"
+    listed = (zipfile.ZipFile(path).namelist() if is_wheel
+              else run("tar", "--zstd", "-tf", path).splitlines())
+    # A wheel's own modules lie elsewhere.
+    names = {pathlib.PurePath(line).name for line in listed
+             if ".so" in line and "libgridfold" not in line
+             and (not is_wheel or line.startswith("gridfold.libs/"))}
     owners = set()
     for name in sorted(names):
         for line in run("dpkg-query", "--search", f"*/{name}").splitlines():
@@ -67,7 +73,7 @@ def document(version, commit, folder):
                                            datetime.timezone.utc)
     packages, relationships, known = [], [], {}
     for path in sorted(folder.iterdir()):
-        if path.suffix not in (".deb", ".zst"):
+        if path.suffix not in (".deb", ".whl", ".zst"):
             continue
         packages.append(artifact(path, version))
         relationships.append(("SPDXRef-DOCUMENT", "DESCRIBES", identifier(path.name)))

@@ -32,17 +32,22 @@ SERVER_SECONDS = 20
 INSIDE = 'GRIDFOLD_DOCUMENTS_NETWORK'
 
 NOT_RUN = {
-    r'deploy/(quickstart|run_tests|run_gpu_tests|verify_image|install_dependencies|release|packages/check_in_chroot)\.sh':
+    r'deploy/(quickstart|run_tests|run_gpu_tests|verify_image|install_dependencies|release|packages/(check_in_chroot|time_as_new_user))\.sh':
         'builds or installs for minutes; continuous integration runs them as such',
     r'deploy/mutation/mutation_score\.py': 'builds for minutes; mutation_test.py tries it',
     r'\bcmake\b|\bctest\b|\bcpack\b': 'builds; continuous integration does so',
     r'^(sudo )?(docker|kubectl|systemctl|install|apt)\b|\bsudo\b':
         'changes the machine; the tests of compose, kubernetes and systemd read the same files',
-    r'_benchmark\b|stall_picture\.py|run_scenarios\.py|edge_cost\.py|overload_goodput\.py|when_it_pays\.py|--cpu-threads 1 ': 'measures for minutes',
+    r'_benchmark\b|stall_picture\.py|run_scenarios\.py|edge_cost\.py|--cpu-threads 1 ': 'measures for minutes',
     r'\bpip (install|wheel)\b': 'installs; wheel_test.py does so, elsewhere',
     r'/opt/gridfold/': 'runs what is installed; check_install.sh does so',
     r'^export GRIDFOLD_SERVER_BINARY|deploy/resilience/': 'is a test of its own',
 }
+# Commands in other blocks than `console` ones.
+ELSEWHERE = {
+    'docs/how_to/other_languages.md': 'languages_test.py generates, compiles and runs the same clients',
+}
+SHELLS = ('sh', 'bash', 'shell', 'zsh')
 # What gridfold_load returns, too, where a threshold of --fail-if is not met: a machine may be slow.
 LOAD_EXIT_CODES = (0, 1)
 EXAMPLE_HOSTS = ('that-machine', 'host-a', 'host-b')
@@ -179,6 +184,35 @@ class ReadingTest(unittest.TestCase):
                           Command('x.md', 7, 'c   # why', ())])
         self.assertTrue(shows(('shown …  here',), 'first\nshown 12 and\n here\n'))
         self.assertFalse(shows(('shown …  here',), 'shown 12 and there\n'))
+
+
+class CoverageTest(unittest.TestCase):
+    def test_commands_stand_in_console_blocks(self):
+        """Commands that no test would see are in documents that say which test runs them."""
+        found = {name for name in tracked_documents()
+                 for line in (ROOT / name).read_text(encoding='utf-8').splitlines()
+                 if line.strip().removeprefix('```') in SHELLS and line.strip().startswith('```')}
+        self.assertEqual(found, set(ELSEWHERE))
+
+    def test_what_is_not_run_is_shown_somewhere(self):
+        """An exemption goes with the commands that it was for."""
+        commands = [command.text for command in commands_of_tree(ROOT, tracked_documents())]
+        for pattern, reason in NOT_RUN.items():
+            for alternative in self.alternatives(pattern):
+                with self.subTest(alternative, reason=reason):
+                    self.assertTrue(any(re.search(alternative, text) for text in commands))
+
+    @staticmethod
+    def alternatives(pattern: str) -> list[str]:
+        """The patterns between the bars that are outside of parentheses."""
+        parts, depth = [''], 0
+        for letter in pattern:
+            depth += {'(': 1, ')': -1}.get(letter, 0)
+            if letter == '|' and depth == 0:
+                parts.append('')
+            else:
+                parts[-1] += letter
+        return parts
 
 
 class CommandsTest(unittest.TestCase):

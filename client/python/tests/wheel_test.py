@@ -10,7 +10,7 @@ import unittest
 
 from package_case import PACKAGE, PackageTest
 
-SOURCES = pathlib.Path(__file__).parent.parent
+MAKE_WHEEL = pathlib.Path(__file__).resolve().parents[3] / "deploy/packages/make_wheel.sh"
 PROGRAM = """
 import sys, numpy as np, gridfold as gf
 with gf.connect(sys.argv[1]) as gpu:
@@ -32,14 +32,8 @@ class WheelTest(PackageTest):
 
     def test_it_stands_on_its_own(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        # setuptools writes beside the sources.
-        self.run_in(folder, "cp", "-r", SOURCES / "src", SOURCES / "setup.py",
-                    SOURCES / "pyproject.toml", SOURCES / "README.md",
-                    self.make_folder(folder / "client/python"))
-        self.run_in(folder, "cp", SOURCES.parent.parent / "CMakeLists.txt", folder)
-        self.run_in(folder, sys.executable, "-m", "pip", "wheel", "--no-index", "--no-deps",
-                    "--no-build-isolation", "-w", folder, folder / "client/python",
-                    GRIDFOLD_BUILD_FOLDER=str(pathlib.Path(PACKAGE).parent.parent))
+        self.run_in(folder, MAKE_WHEEL, pathlib.Path(PACKAGE).parent.parent, folder,
+                    PYTHON=sys.executable)
         wheel, = folder.glob("*.whl")
         self.run_in(folder, sys.executable, "-m", "venv", "--without-pip", "--system-site-packages",
                     folder / "venv")
@@ -58,11 +52,6 @@ class WheelTest(PackageTest):
             for line in libraries.splitlines():
                 if any(name in line for name in ("grpc", "proto", "absl", "ssl", "crypto", "tbb")):
                     self.assertIn("gridfold.libs", line, module)
-
-    @staticmethod
-    def make_folder(path):
-        path.mkdir(parents=True)
-        return path
 
 
 if __name__ == "__main__":
