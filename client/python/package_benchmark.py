@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Measures the package: what BENCHMARKS.md shows.
+
+    package_benchmark.py small HOST:PORT SMALL_CALL_BENCHMARK
+    package_benchmark.py local
+    package_benchmark.py parts [LOG2_OF_ELEMENTS]
+
+`small` is the sum of 4 KiB by the package beside the C++ client's, which the program
+small_call_benchmark measures; `local` is gf.local() beside NumPy; `parts` is the sum and mean of an
+array over four processes beside Dask's own. Turns alternate, and figures are medians of turns.
+PYTHONPATH says where the package is.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import gridfold as gf
+
+TURNS = 15
+
+
+def seconds(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def alternate(calls, turns=TURNS):
+    """The median seconds of each call, by its name."""
+    times = {name: [] for name in calls}
+    for turn in range(turns + 1):
+        for name, call in calls.items():
+            taken = seconds(call)
+            if turn:  # The first is to warm up.
+                times[name].append(taken)
+    return {name: statistics.median(taken) for name, taken in times.items()}
+
+
+def seconds_once_forgotten(call):
+    """The seconds of a call whose last answer Dask has let go: until then it would be the answer."""
+    time.sleep(1)
+    return seconds(call)
+
+
+def show(name, value, reference):
+    print(f"{name:24} {value * 1e3:10.3f} ms {reference / value:8.2f} of the reference's speed",
+          flush=True)
+
+
+def measure_small(target, program):
+    gpu = gf.connect(target, channels=4)
+    array = np.full(1024, 0.5, np.float32)
+    own, cpp = [], []
+    for _ in range(TURNS):
+        count = 2000
+        own.append(seconds(lambda: [gpu.sum(array) for _ in range(count)]) / count)
+        answer = subprocess.run(
+            [program, target, "--benchmark_filter=ReduceSmallArray/.*threads:1$",
+             "--benchmark_min_time=0.4", "--benchmark_format=json"],
+            check=True, capture_output=True, text=True)
+        cpp.append(json.loads(answer.stdout)["benchmarks"][0]["real_time"] * 1e-9)
+    print(f"gpu.sum {statistics.median(own) * 1e6:.1f} us, C++ {statistics.median(cpp) * 1e6:.1f} "
+          f"us: {statistics.median(own) / statistics.median(cpp):.3f} times, at best "
+          f"{min(own) / min(cpp):.3f} times")
+
+
+def measure_local():
+    array = np.random.default_rng(1).standard_normal(2**26, dtype=np.float32)
+    local = gf.local()
+    for name, calls in {
+            "sum": (lambda: np.sum(array), lambda: local.sum(array)),
+            "sum, float64": (lambda: np.sum(array, dtype=np.float64), lambda: local.sum(array)),
+            "var": (lambda: np.var(array), lambda: local.var(array)),
+            "histogram, range given": (lambda: np.histogram(array, 100, (-4, 4)),
+                                       lambda: local.histogram(array, 100, (-4, 4))),
+            "histogram": (lambda: np.histogram(array, 100), lambda: local.histogram(array, 100)),
+    }.items():
+        times = alternate(dict(zip(("NumPy", "local"), calls)), 7)
+        show(f"NumPy {name}", times["NumPy"], times["NumPy"])
+        show(f"gf.local() {name}", times["local"], times["NumPy"])
+
+
+def measure_parts(log2_of_elements):
+    import dask.array as da
+    import gridfold.dask as gd
+    from dask.distributed import Client, LocalCluster, wait
+
+    count = 2**log2_of_elements
+    with LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster, \
+            Client(cluster) as client:
+        results = {}
+        for chunk in (count // 16, count // 50 + 1):
+            array = client.persist(_waves(da, count, chunk))
+            wait(array)
+            results[chunk] = {
+                name: (call.compute().item(), statistics.median(
+                    [seconds_once_forgotten(call.compute) for _ in range(3)]))
+                for name, call in {"dask sum": array.sum(), "gridfold sum": gd.sum(array),
+                                   "dask mean": array.mean(), "gridfold mean": gd.mean(array)
+                                   }.items()}
+        for name in ("dask sum", "gridfold sum", "dask mean", "gridfold mean"):
+            values = [result[name] for result in results.values()]
+            print(f"{name:14} " + ", ".join(f"{value!r} in {taken:.3f} s"
+                                            for value, taken in values), flush=True)
+
+
+def _waves(da, count, chunk):
+    """float32 numbers whose sum is small beside them: the same for each chunk size."""
+    def of_block(block_info=None):
+        first, end = block_info[None]["array-location"][0]
+        return np.sin(np.arange(first, end, dtype=np.float64)).astype(np.float32)
+
+    sizes = [min(chunk, count - first) for first in range(0, count, chunk)]
+    return da.map_blocks(of_block, chunks=(tuple(sizes),), dtype=np.float32)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["small"] and len(sys.argv) == 4:
+        measure_small(*sys.argv[2:])
+    elif sys.argv[1:] == ["local"]:
+        measure_local()
+    elif sys.argv[1:2] == ["parts"]:
+        measure_parts(int(sys.argv[2]) if len(sys.argv) > 2 else 31)
+    else:
+        sys.exit(__doc__)
