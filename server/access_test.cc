@@ -101,12 +101,13 @@ TEST_F(AccessTest, EveryRpcWantsAGoodToken) {
         "ComputeService/ComputeHistogram", "ComputeService/MergeAccumulators",
         "ComputeService/BatchCompute",     "ComputeService/ReduceByKey",
         "ComputeService/ReduceStream",     "ComputeService/HistogramStream",
-        "ComputeService/ScanStream",       "ArrayService/CreateArray",
-        "ArrayService/WriteArray",         "ArrayService/ReadArray",
-        "ArrayService/GetArray",           "ArrayService/ListArrays",
-        "ArrayService/DeleteArray",        "RegionService/RegisterRegion",
-        "RegionService/UnregisterRegion",  "RegionService/ListRegions",
-        "ServerService/GetServerInfo",     "ServerService/GetStatistics"}) {
+        "ComputeService/ScanStream",       "ComputeService/ReduceByKeyStream",
+        "ArrayService/CreateArray",        "ArrayService/WriteArray",
+        "ArrayService/ReadArray",          "ArrayService/GetArray",
+        "ArrayService/ListArrays",         "ArrayService/DeleteArray",
+        "RegionService/RegisterRegion",    "RegionService/UnregisterRegion",
+        "RegionService/ListRegions",       "ServerService/GetServerInfo",
+        "ServerService/GetStatistics"}) {
     SCOPED_TRACE(method);
     ExpectUnauthenticated(CallRaw(channel_, absl::StrCat("/gridfold.v1.", method), "").status);
   }

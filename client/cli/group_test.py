@@ -53,6 +53,22 @@ class GroupTest(CommandLineTest):
         self.expect_failure(1, "not among the 10 from 0 on", "group", keys, values,
                             "--key-range", "0:10")
 
+    def test_accumulators_of_keys_that_occur(self):
+        parts = []
+        for i, part in enumerate((slice(0, 10), slice(10, 2500), slice(2500, 4000))):
+            parts.append(self.folder / f"{i}.acc")
+            self.succeed("group", self.save("part_keys.npy", self.keys[part]),
+                         self.save("part.npy", self.values[part]), "--op", "sum,max",
+                         "--accumulator", parts[-1])
+        whole = self.json("group", self.save("keys.npy", self.keys),
+                          self.save("values.npy", self.values), "--op", "sum,max")
+        merged = self.json("merge", *parts)
+        for name in ("keys", "counts", "statistics"):
+            self.assertEqual(merged[name], whole[name])
+        self.assertEqual(merged["counts"], np.unique(self.keys, return_counts=True)[1].tolist())
+        text = self.succeed("merge", *parts, "--rows", 3).decode()
+        self.assertIn("more groups (--rows 0 shows all)", text)
+
     def test_bins(self):
         answer = self.json("group", DISTANCE, DELAY, "--op", "count,mean", "--bins", 5, "--range",
                            "0,3000")

@@ -57,6 +57,23 @@ class LargeInputTest(CommandLineTest):
         self.check("reduce", "-", *stat, stdin=self.floats.read_bytes())
         self.check("reduce", "-", *stat, "--type", "int16", stdin=bytes(2_000_000))
 
+    def test_groups_by_key(self):
+        random = np.random.default_rng(8)
+        keys = self.folder / "keys.npy"
+        np.save(keys, random.integers(-9, 90, 300_000, dtype=np.int16))
+        op = ("--op", "sum,variance,argmin,count")
+        self.check("group", keys, self.floats, *op)
+        self.check("group", keys, self.floats, *op, "--key-range", "-10:150")
+        self.check("group", self.floats, self.floats, *op, "--bins", 20, "--range", "-3,3")
+        answer = self.json("group", keys, self.floats, *op)
+        self.assertEqual(answer["execution"]["transport"], "stream")
+        # What must be seen at once is kept on the server for the while, as is a table's column.
+        self.check("group", self.floats, self.floats, *op, "--bins", 20)
+        self.check("group", self.text, "--key", "b", "--column", "a", *op)
+        short = self.folder / "short.npy"
+        np.save(short, np.arange(60_000, dtype=np.float64))
+        self.check("group", self.text, short, "--key", "b", *op)
+
     def test_what_no_stream_answers(self):
         self.check("reduce", self.floats, "--stat", "product,sum")
         self.check("reduce", "-", "--stat", "product", stdin=self.floats.read_bytes())

@@ -126,6 +126,9 @@ class OperationTest(CommandLineTest):
         full = self.folder / "full.npy"
         counts = self.json("histogram", path, "--bins", 10, "--where", full)
         self.assertEqual(sum(counts["channels"][0]["counts"]), int(masks["full"].sum()))
+        bins = ("--bins", 10, "--range", "0,100", "--where", full)
+        self.assertEqual(self.json("histogram", path, *bins, "--stream")["channels"],
+                         self.json("histogram", path, *bins)["channels"])
         self.succeed("array", "put", "mask", full)
         self.assertEqual(self.reduce(path, "--where-array", "mask", stat="sum")["sum"],
                          [array.sum(where=masks["full"])])
@@ -135,8 +138,11 @@ class OperationTest(CommandLineTest):
                             self.save("wrong.npy", np.ones((2, 5), bool)))
         self.expect_failure(4, "--where: ", "reduce", path, "--where", path)
         self.expect_failure(1, "--initial: ", "reduce", path, "--stat", "sum", "--initial", 1e6)
-        self.expect_failure(1, "where: not in streams", "reduce", path, "--where", full,
-                            "--stream")
+        self.assertEqual(self.reduce(path, "--where", full, "--axis", "0", "--stream",
+                                     stat="sum,count"),
+                         self.reduce(path, "--where", full, "--axis", "0", stat="sum,count"))
+        self.expect_failure(1, "where: ", "reduce", path, "--where",
+                            self.save("wrong.npy", np.ones((2, 5), bool)), "--stream")
 
     def test_truth_values(self):
         truths = self.samples > 0

@@ -40,6 +40,9 @@ struct Merged {
 absl::StatusOr<Merged> Merge(std::span<const absl::string_view> parts, bool partial) {
   const auto plan = kernels::PlanMerge(parts, kLimits, {});
   if (!plan.ok()) return plan.status();
+  if (std::holds_alternative<kernels::KeyedMergePlan>(plan->operation)) {
+    return kernels::InvalidField("accumulator", "is of found keys, which servers merge");
+  }
   auto answer = kernels::RunMerge(*plan, partial, {});
   if (!answer.ok()) return answer.status();
   Merged merged{std::make_unique<gridfold_accumulator>(), *std::move(answer)};

@@ -7,6 +7,7 @@
 
 #include "gridfold/element_type.h"
 #include "gridfold/histogram.h"
+#include "gridfold/keyed_reduction.h"
 #include "gridfold/reduction.h"
 
 namespace gridfold::client {
@@ -29,7 +30,8 @@ struct MergedHistogram {
 struct MergeResult {
   ElementType element_type = ElementType::kFloat64;  // Of the parts' elements.
   uint64_t element_count = 0;  // In all parts and groups; 2^64 - 1 where there are more.
-  std::variant<ReductionResult, MergedHistogram> answer;
+  // Of reductions, histograms, or reductions by found keys.
+  std::variant<ReductionResult, MergedHistogram, KeyedReductionResult> answer;
 };
 
 }  // namespace gridfold::client

@@ -20,6 +20,7 @@
 #include "gridfold/array_input.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/histogram.h"
+#include "gridfold/keyed_reduction.h"
 #include "gridfold/reduction.h"
 #include "gridfold/scan.h"
 
@@ -48,7 +49,12 @@ class Batch {
     ArrayInput array;
     HistogramOptions options;
   };
-  using Operation = std::variant<Reduction, Scan, Histogram>;
+  struct KeyedReduction {
+    ArrayInput keys;
+    ArrayInput values;
+    KeyedReductionOptions options;
+  };
+  using Operation = std::variant<Reduction, Scan, Histogram, KeyedReduction>;
 
   // As the methods of Client.
   BatchTicket<ReductionResult> ReduceArray(const ArrayInput& array, ReductionOptions options) {
@@ -64,6 +70,12 @@ class Batch {
     return {operations_.size() - 1};
   }
 
+  BatchTicket<KeyedReductionResult> ReduceByKey(const ArrayInput& keys, const ArrayInput& values,
+                                                KeyedReductionOptions options) {
+    operations_.push_back(KeyedReduction{keys, values, std::move(options)});
+    return {operations_.size() - 1};
+  }
+
   std::span<const Operation> operations() const { return operations_; }
 
  private:
@@ -74,7 +86,7 @@ class Batch {
 class BatchResult {
  public:
   using Entry = std::variant<absl::StatusOr<ReductionResult>, absl::StatusOr<ScanResult>,
-                             absl::StatusOr<HistogramResult>>;
+                             absl::StatusOr<HistogramResult>, absl::StatusOr<KeyedReductionResult>>;
 
   // One entry for each operation, of its kind.
   BatchResult(std::vector<Entry> entries, ExecutionStatistics execution)

@@ -79,8 +79,10 @@ class Client {
                                                    const HistogramOptions& options,
                                                    const CallOptions& call_options = {});
 
-  // Computes statistics of the values of each key, or of each bin. Arrays of the caller's memory
-  // must fit in a message together; larger ones are kept on the server or shared with it first.
+  // Computes statistics of the values of each key, or of each bin. Where all arrays are of the
+  // caller's memory, and do not fit in a message together, they go in a stream or, where the answer
+  // cannot be made of parts (products of floating-point values; bins whose range is to be found),
+  // by way of arrays on the server. Where only some are, those must fit in a message.
   absl::StatusOr<KeyedReductionResult> ReduceByKey(const ArrayInput& keys, const ArrayInput& values,
                                                    const KeyedReductionOptions& options,
                                                    const CallOptions& call_options = {});
@@ -94,7 +96,7 @@ class Client {
   absl::StatusOr<TopResult> SelectTop(const ArrayInput& array, const TopOptions& options,
                                       const CallOptions& call_options = {});
 
-  // Folds the accumulators of parts, at least one, in any order, which ReduceArray,
+  // Folds the accumulators of parts, at least one, in any order, which ReduceArray, ReduceByKey,
   // ComputeHistogram or MergeAccumulators of any server returned. The answer is that of one call
   // for the whole array, bit for bit. INVALID_ARGUMENT names an accumulator that is damaged or does
   // not match the first one.
@@ -103,13 +105,17 @@ class Client {
                                                 const CallOptions& call_options = {});
 
   // The same operations on arrays that are sent in pieces (stream.h). The histogram's options
-  // `y_array` and `weights` are not used.
+  // `y_array` and `weights` are not used; bins of keys have second coordinates where `y_keys` is
+  // set, to an array that is not looked at.
   absl::StatusOr<std::unique_ptr<ReductionStream>> OpenReductionStream(
       const StreamedArray& array, const ReductionOptions& options,
       const CallOptions& call_options = {});
   absl::StatusOr<std::unique_ptr<HistogramStream>> OpenHistogramStream(
       ElementType sample_type, const HistogramOptions& options,
       const StreamedCompanions& companions = {}, const CallOptions& call_options = {});
+  absl::StatusOr<std::unique_ptr<KeyedReductionStream>> OpenKeyedReductionStream(
+      ElementType key_type, ElementType value_type, const KeyedReductionOptions& options,
+      const CallOptions& call_options = {});
   absl::StatusOr<std::unique_ptr<ScanStream>> OpenScanStream(ElementType element_type,
                                                              const ScanOptions& options,
                                                              const CallOptions& call_options = {});

@@ -46,8 +46,9 @@ struct KeyedReductionOptions {
   OverflowPolicy overflow_policy = OverflowPolicy::kError;  // Of sums and products.
   // Variance, standard deviation and standard error divide by the count minus this.
   uint32_t delta_degrees_of_freedom = 0;
-  // Whether the result comes with the accumulator of all groups, for Client::MergeAccumulators. Not
-  // with found keys. Statistics for which some group with elements is too small are left out.
+  // Whether the result comes with the accumulator of all groups, for Client::MergeAccumulators: of
+  // found keys it has the keys, else it is that of a reduction with equally many groups. Statistics
+  // for which some group with elements is too small are left out.
   bool return_accumulator = false;
   // Index of the first value in the whole of which the arrays are a part; added to argmin, argmax.
   uint64_t first_index = 0;

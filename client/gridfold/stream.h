@@ -28,6 +28,7 @@
 #include "gridfold/element_type.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/histogram.h"
+#include "gridfold/keyed_reduction.h"
 #include "gridfold/reduction.h"
 #include "gridfold/scan.h"
 
@@ -42,6 +43,9 @@ struct StreamedArray {
   uint64_t column_count = 0;  // Of a matrix, which is sent row by row; 0: one dimension.
   // In place of column_count: all extents but the first. Only for reductions.
   std::vector<uint64_t> row_shape = {};
+  // Whether a mask is sent beside the elements: a byte, 0 or 1, for each, of which those count that
+  // have 1. Only for reductions.
+  bool has_mask = false;
 };
 
 // Errors: those of Client. After an error every further call returns it again. Not thread-safe.
@@ -49,7 +53,9 @@ class ReductionStream {
  public:
   ~ReductionStream();
 
-  absl::Status Write(std::span<const std::byte> data);
+  // The pieces of elements and mask need not have the same number of elements, but the server keeps
+  // no more than a message of one without the other.
+  absl::Status Write(std::span<const std::byte> data, std::span<const std::byte> mask = {});
 
   // The answer for all that was written. To be called once, after the last Write.
   absl::StatusOr<ReductionResult> Finish();
@@ -62,14 +68,14 @@ class ReductionStream {
   absl::Status error_;
 };
 
-// As ReductionStream. The pieces of the three arrays need not have the same number of elements, but
-// the server keeps no more than a message of one array without the others.
+// As ReductionStream. The pieces of the arrays need not have the same number of elements, but the
+// server keeps no more than a message of one array without the others.
 class HistogramStream {
  public:
   ~HistogramStream();
 
   absl::Status Write(std::span<const std::byte> samples, std::span<const std::byte> y_samples = {},
-                     std::span<const std::byte> weights = {});
+                     std::span<const std::byte> weights = {}, std::span<const std::byte> mask = {});
 
   absl::StatusOr<HistogramResult> Finish();
 
@@ -86,6 +92,25 @@ class HistogramStream {
 struct StreamedCompanions {
   bool y_array = false;  // Second coordinates, of the samples' type.
   std::optional<ElementType> weights = std::nullopt;
+  bool mask = false;  // A byte, 0 or 1, for each sample, of which those count that have 1.
+};
+
+// As HistogramStream: keys, values and, for bins in two dimensions, second coordinates.
+class KeyedReductionStream {
+ public:
+  ~KeyedReductionStream();
+
+  absl::Status Write(std::span<const std::byte> keys, std::span<const std::byte> values,
+                     std::span<const std::byte> y_keys = {});
+
+  absl::StatusOr<KeyedReductionResult> Finish();
+
+ private:
+  friend class Client;
+  explicit KeyedReductionStream(std::unique_ptr<MessageSender> sender);
+
+  const std::unique_ptr<MessageSender> sender_;
+  absl::Status error_;
 };
 
 // Results of a scan, in order.

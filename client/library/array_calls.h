@@ -28,6 +28,9 @@ class ArrayCalls {
   absl::StatusOr<HistogramResult> ComputeHistogram(const ArrayView& array,
                                                    const HistogramOptions& options,
                                                    const CallOptions& call_options);
+  absl::StatusOr<KeyedReductionResult> ReduceByKey(const ArrayInput& keys, const ArrayInput& values,
+                                                   const KeyedReductionOptions& options,
+                                                   const CallOptions& call_options);
   absl::StatusOr<ScanResult> ScanArray(const ArrayView& array, const ScanOptions& options,
                                        const CallOptions& call_options);
 

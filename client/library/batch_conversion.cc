@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/library/histogram_conversion.h"
+#include "client/library/keyed_conversion.h"
 #include "client/library/reduction_conversion.h"
 #include "client/library/scan_conversion.h"
 #include "client/library/shared_conversion.h"
@@ -19,6 +20,18 @@ namespace {
 uint32_t FieldOf(const Batch::Reduction&) { return v1::BatchOperation::kReductionFieldNumber; }
 uint32_t FieldOf(const Batch::Scan&) { return v1::BatchOperation::kScanFieldNumber; }
 uint32_t FieldOf(const Batch::Histogram&) { return v1::BatchOperation::kHistogramFieldNumber; }
+
+uint32_t FieldOf(const Batch::KeyedReduction&) {
+  return v1::BatchOperation::kKeyedReductionFieldNumber;
+}
+
+template <typename Operation>
+WireMessage Asked(const Operation& operation) {
+  return ToWire(operation.array, operation.options);
+}
+WireMessage Asked(const Batch::KeyedReduction& operation) {
+  return ToWire(operation.keys, operation.values, operation.options);
+}
 
 absl::Status NoSuchResult() {
   return absl::InternalError("the server's answer is not what the operation asked for");
@@ -46,6 +59,12 @@ struct ResultReader {
     if (!result.has_histogram()) return Entry(NoSuchResult());
     return FromProto(result.histogram(), histogram.options);
   }
+  BatchResult::Entry operator()(const Batch::KeyedReduction&) const {
+    using Entry = absl::StatusOr<KeyedReductionResult>;
+    if (result.has_error()) return Entry(Error());
+    if (!result.has_keyed_reduction()) return Entry(NoSuchResult());
+    return FromProto(result.keyed_reduction());
+  }
 
  private:
   absl::Status Error() const {
@@ -60,11 +79,8 @@ WireMessage ToWire(const Batch& batch) {
   WireMessage message;
   for (const Batch::Operation& operation : batch.operations()) {
     WireMessage wire;
-    std::visit(
-        [&](const auto& asked) {
-          wire.AppendMessage(FieldOf(asked), ToWire(asked.array, asked.options));
-        },
-        operation);
+    std::visit([&](const auto& asked) { wire.AppendMessage(FieldOf(asked), Asked(asked)); },
+               operation);
     message.AppendMessage(v1::BatchComputeRequest::kOperationsFieldNumber, std::move(wire));
   }
   return message;

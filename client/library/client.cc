@@ -61,11 +61,7 @@ absl::StatusOr<KeyedReductionResult> Client::ReduceByKey(const ArrayInput& keys,
                                                          const ArrayInput& values,
                                                          const KeyedReductionOptions& options,
                                                          const CallOptions& call_options) {
-  v1::ReduceByKeyResponse response;
-  absl::Status status = transport_->Call("/gridfold.v1.ComputeService/ReduceByKey",
-                                         ToWire(keys, values, options), call_options, response);
-  if (!status.ok()) return status;
-  return FromProto(response);
+  return array_calls_->ReduceByKey(keys, values, options, call_options);
 }
 
 absl::StatusOr<MergeResult> Client::MergeAccumulators(std::span<const std::string> accumulators,
@@ -82,9 +78,12 @@ absl::StatusOr<std::unique_ptr<ReductionStream>> Client::OpenReductionStream(
     const StreamedArray& array, const ReductionOptions& options, const CallOptions& call_options) {
   const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
   if (!message_bytes.ok()) return message_bytes.status();
-  if (options.where) return absl::InvalidArgumentError("where: not in streams");
+  if (options.where) {
+    return absl::InvalidArgumentError("where: a stream's mask is sent beside its elements");
+  }
   v1::ReduceArrayRequest header = ToProto(options);
   *header.mutable_array() = ToProto(array);
+  if (array.has_mask) *header.mutable_where() = ToProto(StreamedArray{ElementType::kBool});
   return absl::WrapUnique(new ReductionStream(std::make_unique<MessageSender>(
       transport_->Open("/gridfold.v1.ComputeService/ReduceStream", call_options), header,
       *message_bytes, ElementSizeBytes(array.element_type))));
@@ -95,12 +94,15 @@ absl::StatusOr<std::unique_ptr<HistogramStream>> Client::OpenHistogramStream(
     const CallOptions& call_options) {
   const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
   if (!message_bytes.ok()) return message_bytes.status();
-  if (options.where) return absl::InvalidArgumentError("where: not in streams");
+  if (options.where) {
+    return absl::InvalidArgumentError("where: a stream's mask is sent beside its samples");
+  }
   v1::ComputeHistogramRequest header = ToProto(options);
   *header.mutable_array() = ToProto(StreamedArray{sample_type});
   HistogramOptions asked = options;
   asked.y_array.reset();
   asked.weights.reset();
+  if (companions.mask) *header.mutable_where() = ToProto(StreamedArray{ElementType::kBool});
   // The answer is checked against what was asked for.
   if (companions.y_array) {
     *header.mutable_y_array() = ToProto(StreamedArray{sample_type});
@@ -115,6 +117,16 @@ absl::StatusOr<std::unique_ptr<HistogramStream>> Client::OpenHistogramStream(
           transport_->Open("/gridfold.v1.ComputeService/HistogramStream", call_options), header,
           *message_bytes, ElementSizeBytes(sample_type)),
       std::move(asked)));
+}
+
+absl::StatusOr<std::unique_ptr<KeyedReductionStream>> Client::OpenKeyedReductionStream(
+    ElementType key_type, ElementType value_type, const KeyedReductionOptions& options,
+    const CallOptions& call_options) {
+  const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
+  if (!message_bytes.ok()) return message_bytes.status();
+  return absl::WrapUnique(new KeyedReductionStream(std::make_unique<MessageSender>(
+      transport_->Open("/gridfold.v1.ComputeService/ReduceByKeyStream", call_options),
+      ToStreamedProto(key_type, value_type, options), *message_bytes, ElementSizeBytes(key_type))));
 }
 
 absl::StatusOr<std::unique_ptr<ScanStream>> Client::OpenScanStream(

@@ -66,6 +66,13 @@ class FakeServer::Compute : public v1::ComputeService::Service {
         *context, ReadMessages<v1::HistogramStreamRequest>(*reader, fake_.stream_messages_max),
         *response);
   }
+  grpc::Status ReduceByKeyStream(grpc::ServerContext* context,
+                                 grpc::ServerReader<v1::ReduceByKeyStreamRequest>* reader,
+                                 v1::ReduceByKeyStreamResponse* response) override {
+    return fake_.on_keyed_stream(
+        *context, ReadMessages<v1::ReduceByKeyStreamRequest>(*reader, fake_.stream_messages_max),
+        *response);
+  }
   grpc::Status ScanStream(
       grpc::ServerContext* context,
       grpc::ServerReaderWriter<v1::ScanStreamResponse, v1::ScanStreamRequest>* stream) override {

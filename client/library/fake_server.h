@@ -52,6 +52,7 @@ class FakeServer {
   Handler<v1::ListRegionsRequest, v1::ListRegionsResponse> on_list_regions;
   Handler<std::vector<v1::ReduceStreamRequest>, v1::ReduceStreamResponse> on_reduce_stream;
   Handler<std::vector<v1::HistogramStreamRequest>, v1::HistogramStreamResponse> on_histogram_stream;
+  Handler<std::vector<v1::ReduceByKeyStreamRequest>, v1::ReduceByKeyStreamResponse> on_keyed_stream;
   Handler<std::vector<v1::ScanStreamRequest>, std::vector<v1::ScanStreamResponse>> on_scan_stream;
   Handler<v1::GetServerInfoRequest, v1::GetServerInfoResponse> on_info;
   Handler<v1::GetStatisticsRequest, v1::GetStatisticsResponse> on_statistics;

@@ -30,13 +30,18 @@ v1::ReduceByKeyRequest ToProto(const KeyedReductionOptions& options) {
   return request;
 }
 
-WireMessage ToWire(const KeyBins& bins) {
-  WireMessage message;
-  if (bins.y_keys) message.AppendArray(v1::KeyBins::kYKeysFieldNumber, *bins.y_keys);
+// All but the second coordinates.
+v1::KeyBins ToProto(const KeyBins& bins) {
   v1::KeyBins fields;
   for (const BinSpecification& layout : bins.bins) *fields.add_bins() = ToProto(layout);
   fields.set_out_of_range_policy(static_cast<v1::OutOfRangePolicy>(bins.out_of_range_policy));
-  message.AppendFields(fields);
+  return fields;
+}
+
+WireMessage ToWire(const KeyBins& bins) {
+  WireMessage message;
+  if (bins.y_keys) message.AppendArray(v1::KeyBins::kYKeysFieldNumber, *bins.y_keys);
+  message.AppendFields(ToProto(bins));
   return message;
 }
 
@@ -52,6 +57,18 @@ WireMessage ToWire(const ArrayInput& keys, const ArrayInput& values,
   }
   message.AppendFields(ToProto(options));
   return message;
+}
+
+v1::ReduceByKeyRequest ToStreamedProto(ElementType key_type, ElementType value_type,
+                                       const KeyedReductionOptions& options) {
+  v1::ReduceByKeyRequest request = ToProto(options);
+  *request.mutable_keys() = ToProto(StreamedArray{key_type});
+  *request.mutable_values() = ToProto(StreamedArray{value_type});
+  if (const auto* const bins = std::get_if<KeyBins>(&options.groups)) {
+    *request.mutable_bins() = ToProto(*bins);
+    if (bins->y_keys) *request.mutable_bins()->mutable_y_keys() = ToProto(StreamedArray{key_type});
+  }
+  return request;
 }
 
 absl::StatusOr<KeyedReductionResult> FromProto(const v1::ReduceByKeyResponse& response) {

@@ -13,6 +13,10 @@ namespace gridfold::client {
 WireMessage ToWire(const ArrayInput& keys, const ArrayInput& values,
                    const KeyedReductionOptions& options);
 
+// Of a stream of keys and values of these types, with second coordinates where there are y_keys.
+v1::ReduceByKeyRequest ToStreamedProto(ElementType key_type, ElementType value_type,
+                                       const KeyedReductionOptions& options);
+
 // INTERNAL where something does not have one entry for each group.
 absl::StatusOr<KeyedReductionResult> FromProto(const v1::ReduceByKeyResponse& response);
 

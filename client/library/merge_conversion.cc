@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "client/library/histogram_conversion.h"
+#include "client/library/keyed_conversion.h"
 #include "client/library/reduction_conversion.h"
 #include "client/library/shared_conversion.h"
 
@@ -54,6 +55,12 @@ absl::StatusOr<MergeResult> FromProto(v1::MergeAccumulatorsResponse&& response) 
   merge.element_count = response.element_count();
   if (response.has_reduction()) {
     absl::StatusOr<ReductionResult> result = FromProto(response.reduction());
+    if (!result.ok()) return result.status();
+    merge.answer = *std::move(result);
+    return merge;
+  }
+  if (response.has_keyed_reduction()) {
+    absl::StatusOr<KeyedReductionResult> result = FromProto(response.keyed_reduction());
     if (!result.ok()) return result.status();
     merge.answer = *std::move(result);
     return merge;

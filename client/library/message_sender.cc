@@ -15,7 +15,8 @@ namespace {
 v1::ReduceStreamRequest ElementCountField(uint64_t element_count) {
   constexpr int kField = v1::ReduceStreamRequest::kElementCountFieldNumber;
   static_assert(kField == v1::HistogramStreamRequest::kElementCountFieldNumber &&
-                kField == v1::ScanStreamRequest::kElementCountFieldNumber);
+                kField == v1::ScanStreamRequest::kElementCountFieldNumber &&
+                kField == v1::ReduceByKeyStreamRequest::kElementCountFieldNumber);
   v1::ReduceStreamRequest message;
   message.set_element_count(element_count);
   return message;

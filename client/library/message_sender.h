@@ -17,7 +17,7 @@
 
 namespace gridfold::client {
 
-inline constexpr size_t kStreamFieldCountMax = 3;
+inline constexpr size_t kStreamFieldCountMax = 4;
 // The fields of a stream's messages: the request, and the first of those with bytes of arrays.
 inline constexpr uint32_t kStreamHeaderField = 1;
 inline constexpr uint32_t kStreamFirstDataField = 2;
@@ -27,7 +27,7 @@ void AppendElementCount(uint64_t element_count, WireMessage& message);
 
 class MessageSender {
  public:
-  // `header` is field 1 of the first message; bytes become the fields 2, 3 and 4, of which the
+  // `header` is field 1 of the first message; bytes become the fields 2 to 5, of which the
   // first has elements of `element_bytes`.
   MessageSender(std::unique_ptr<OpenStream> stream, const google::protobuf::MessageLite& header,
                 uint64_t message_bytes_max, uint64_t element_bytes);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/library/histogram_conversion.h"
+#include "client/library/keyed_conversion.h"
 #include "client/library/message_sender.h"
 #include "client/library/reduction_conversion.h"
 #include "client/library/shared_conversion.h"
@@ -26,9 +27,10 @@ ReductionStream::ReductionStream(std::unique_ptr<MessageSender> sender)
     : sender_(std::move(sender)) {}
 ReductionStream::~ReductionStream() = default;
 
-absl::Status ReductionStream::Write(std::span<const std::byte> data) {
+absl::Status ReductionStream::Write(std::span<const std::byte> data,
+                                    std::span<const std::byte> mask) {
   if (!error_.ok()) return error_;
-  if (!sender_->Send({data, {}, {}})) error_ = sender_->ErrorOfEnded();
+  if (!sender_->Send({data, mask})) error_ = sender_->ErrorOfEnded();
   return error_;
 }
 
@@ -47,9 +49,10 @@ HistogramStream::~HistogramStream() = default;
 
 absl::Status HistogramStream::Write(std::span<const std::byte> samples,
                                     std::span<const std::byte> y_samples,
-                                    std::span<const std::byte> weights) {
+                                    std::span<const std::byte> weights,
+                                    std::span<const std::byte> mask) {
   if (!error_.ok()) return error_;
-  if (!sender_->Send({samples, y_samples, weights})) error_ = sender_->ErrorOfEnded();
+  if (!sender_->Send({samples, y_samples, weights, mask})) error_ = sender_->ErrorOfEnded();
   return error_;
 }
 
@@ -62,11 +65,32 @@ absl::StatusOr<HistogramResult> HistogramStream::Finish() {
   return Streamed(FromProto(response.result(), options_));
 }
 
+KeyedReductionStream::KeyedReductionStream(std::unique_ptr<MessageSender> sender)
+    : sender_(std::move(sender)) {}
+KeyedReductionStream::~KeyedReductionStream() = default;
+
+absl::Status KeyedReductionStream::Write(std::span<const std::byte> keys,
+                                         std::span<const std::byte> values,
+                                         std::span<const std::byte> y_keys) {
+  if (!error_.ok()) return error_;
+  if (!sender_->Send({keys, values, y_keys})) error_ = sender_->ErrorOfEnded();
+  return error_;
+}
+
+absl::StatusOr<KeyedReductionResult> KeyedReductionStream::Finish() {
+  if (!error_.ok()) return error_;
+  sender_->SendEnd();
+  v1::ReduceByKeyStreamResponse response;
+  error_ = sender_->ReceiveOnly(response);
+  if (!error_.ok()) return error_;
+  return Streamed(FromProto(response.result()));
+}
+
 ScanStream::ScanStream(std::unique_ptr<MessageSender> sender) : sender_(std::move(sender)) {}
 ScanStream::~ScanStream() = default;
 
 absl::Status ScanStream::Write(std::span<const std::byte> data) {
-  if (sender_->Send({data, {}, {}})) return absl::OkStatus();
+  if (sender_->Send({data})) return absl::OkStatus();
   return sender_->ErrorOfEnded();
 }
 

@@ -150,6 +150,112 @@ TEST_F(StreamClientTest, HistogramsSendTheirArraysInStep) {
   EXPECT_EQ(data[2], weights);
 }
 
+TEST_F(StreamClientTest, MasksGoBesideElements) {
+  std::string masks[2];
+  server_.on_reduce_stream = [&](grpc::ServerContext&,
+                                 const std::vector<v1::ReduceStreamRequest>& messages,
+                                 v1::ReduceStreamResponse&) {
+    for (const v1::ReduceStreamRequest& message : messages) masks[0] += message.where();
+    ExpectMessage(messages[0].request().where(),
+                  "streamed_array { element_type: ELEMENT_TYPE_BOOL }");
+    return grpc::Status::OK;
+  };
+  server_.on_histogram_stream = [&](grpc::ServerContext&,
+                                    const std::vector<v1::HistogramStreamRequest>& messages,
+                                    v1::HistogramStreamResponse& response) {
+    for (const v1::HistogramStreamRequest& message : messages) masks[1] += message.where();
+    ExpectMessage(messages[0].request().where(),
+                  "streamed_array { element_type: ELEMENT_TYPE_BOOL }");
+    response.mutable_result()->add_channels()->add_counts(1);
+    response.mutable_result()->add_bins()->set_bin_count(1);
+    return grpc::Status::OK;
+  };
+  const std::string elements = Letters(4000);
+  const std::string mask = Letters(1000);
+  const auto reduction = client_->OpenReductionStream(
+      {.element_type = ElementType::kInt32, .has_mask = true}, {.statistics = {Statistic::kSum}});
+  ASSERT_TRUE(reduction.ok()) << reduction.status();
+  ASSERT_TRUE((*reduction)->Write(Bytes(elements), Bytes(mask)).ok());
+  EXPECT_TRUE((*reduction)->Finish().ok());
+  EXPECT_EQ(masks[0], mask);
+  const auto histogram = client_->OpenHistogramStream(
+      ElementType::kInt32, {.bins = {IntegerBins{.bin_count = 1}}}, {.mask = true});
+  ASSERT_TRUE(histogram.ok()) << histogram.status();
+  ASSERT_TRUE((*histogram)->Write(Bytes(elements), {}, {}, Bytes(mask)).ok());
+  EXPECT_TRUE((*histogram)->Finish().ok());
+  EXPECT_EQ(masks[1], mask);
+  EXPECT_EQ(client_->OpenReductionStream({}, {.where = ArrayView(ElementType::kBool, nullptr, 0)})
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(StreamClientTest, KeysGoBesideValues) {
+  std::string sent[3];
+  v1::ReduceByKeyRequest header;
+  uint64_t element_count = 0;
+  size_t largest = 0;
+  server_.on_keyed_stream = [&](grpc::ServerContext&,
+                                const std::vector<v1::ReduceByKeyStreamRequest>& messages,
+                                v1::ReduceByKeyStreamResponse& response) {
+    header = messages[0].request();
+    for (const v1::ReduceByKeyStreamRequest& message : messages) {
+      sent[0] += message.keys();
+      sent[1] += message.values();
+      sent[2] += message.y_keys();
+      largest = std::max(largest, message.keys().size() + message.values().size());
+    }
+    element_count = messages.back().element_count();
+    response.mutable_result()->set_group_count(1);
+    response.mutable_result()->add_counts(5);
+    return grpc::Status::OK;
+  };
+  const std::string keys = Letters(2000);
+  const std::string values = Letters(4000);
+  const KeyedReductionOptions found{.groups = FoundKeys{.key_count_max = 8}};
+  const auto stream =
+      client_->OpenKeyedReductionStream(ElementType::kInt16, ElementType::kFloat32, found);
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  ASSERT_TRUE((*stream)->Write(Bytes(keys), Bytes(values)).ok());
+  const auto result = (*stream)->Finish();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->counts, std::vector<uint64_t>{5});
+  EXPECT_EQ(result->execution.transport, ArrayTransport::kStream);
+  EXPECT_EQ(sent[0], keys);
+  EXPECT_EQ(sent[1], values);
+  EXPECT_EQ(element_count, 1000u);
+  ExpectMessage(header,
+                "keys { streamed_array { element_type: ELEMENT_TYPE_INT16 } } "
+                "values { streamed_array { element_type: ELEMENT_TYPE_FLOAT32 } } "
+                "found { key_count_max: 8 } nan_policy: NAN_POLICY_PROPAGATE "
+                "overflow_policy: OVERFLOW_POLICY_ERROR");
+
+  // Arrays that no message carries go the same way by themselves; with two coordinates too.
+  server_.on_info = [](grpc::ServerContext&, const v1::GetServerInfoRequest&,
+                       v1::GetServerInfoResponse& response) {
+    response.mutable_limits()->set_message_bytes_max(100'000);
+    response.mutable_limits()->set_array_chunk_bytes_max(50'000);
+    return grpc::Status::OK;
+  };
+  const auto other = Client::Connect({.target = server_.target()});
+  ASSERT_TRUE(other.ok());
+  for (std::string& bytes : sent) bytes.clear();
+  const std::vector<double> x(5000, 0.5);
+  const std::vector<double> y(5000, 0.25);
+  const std::vector<float> z(5000, 2);
+  const KeyedReductionOptions bins{
+      .statistics = {}, .groups = KeyBins{.bins = {EdgeBins{{0, 1}}}, .y_keys = ArrayView(y)}};
+  const auto large = (*other)->ReduceByKey(ArrayView(x), ArrayView(z), bins);
+  ASSERT_TRUE(large.ok()) << large.status();
+  EXPECT_EQ(large->execution.transport, ArrayTransport::kStream);
+  EXPECT_TRUE(header.bins().y_keys().has_streamed_array());
+  EXPECT_EQ(sent[0].size(), 40'000u);
+  EXPECT_EQ(sent[1].size(), 20'000u);
+  EXPECT_EQ(sent[2], std::string(reinterpret_cast<const char*>(y.data()), 40'000));
+  EXPECT_EQ(element_count, 5000u);
+  EXPECT_LE(largest, 50'000u);
+}
+
 TEST_F(StreamClientTest, ScansAreReadWhileTheyAreWritten) {
   server_.on_scan_stream = [](grpc::ServerContext&,
                               const std::vector<v1::ScanStreamRequest>& messages,

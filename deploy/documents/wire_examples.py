@@ -52,6 +52,13 @@ data: "abc"''', 'data: "xyz"']),
   bins { edges { edges: 97 edges: 110 edges: 122 } }
 }
 data: "abc"''', 'data: "xyz"']),
+    ('ComputeService/ReduceByKeyStream', [
+        '''request {
+  keys { streamed_array { element_type: ELEMENT_TYPE_UINT8 } }
+  values { streamed_array { element_type: ELEMENT_TYPE_UINT8 } }
+  statistics: STATISTIC_MAX found { }
+}
+keys: "aba" values: "\\001\\002\\005"''', 'keys: "b" values: "\\011"']),
     ('ComputeService/ScanStream', [
         '''request {
   array { streamed_array { element_type: ELEMENT_TYPE_UINT8 } }

@@ -22,6 +22,12 @@ absl::Status SetOperation(const AccumulatorBody& body, const AccumulatorLimits& 
     plan.operation.emplace<ReductionPlan>(*std::move(reduction));
     return absl::OkStatus();
   }
+  if (body.kind == AccumulatorKind::kKeyedReduction) {
+    absl::StatusOr<KeyedMergePlan> keyed = PlanOfKeyedBody(body.bytes, limits.group_count_max);
+    if (!keyed.ok()) return keyed.status();
+    plan.operation.emplace<KeyedMergePlan>(*std::move(keyed));
+    return absl::OkStatus();
+  }
   absl::StatusOr<HistogramPlan> histogram =
       PlanOfHistogramBody(body.bytes, limits.bin_count_max, limits.channel_count_max);
   if (!histogram.ok()) return histogram.status();
@@ -36,9 +42,11 @@ absl::Status AddBody(absl::string_view body, MergePlan& plan) {
     if (!samples.ok()) return samples.status();
     uint64_t& total = histogram->array.element_count;
     total += std::min(*samples, std::numeric_limits<uint64_t>::max() - total);
-  } else if (absl::Status status = CheckReductionBodiesAgree(plan.bodies.front(), body);
-             !status.ok()) {
-    return status;
+  } else {
+    const absl::Status status = std::holds_alternative<KeyedMergePlan>(plan.operation)
+                                    ? CheckKeyedBodiesAgree(plan.bodies.front(), body)
+                                    : CheckReductionBodiesAgree(plan.bodies.front(), body);
+    if (!status.ok()) return status;
   }
   plan.bodies.push_back(body);
   return absl::OkStatus();
@@ -71,8 +79,8 @@ absl::StatusOr<MergePlan> PlanMerge(std::span<const absl::string_view> accumulat
   return plan;
 }
 
-absl::StatusOr<std::variant<ReductionPlan, HistogramPlan>> MergedOperation(
-    absl::string_view accumulator, const AccumulatorLimits& limits) {
+absl::StatusOr<AccumulatedOperation> MergedOperation(absl::string_view accumulator,
+                                                     const AccumulatorLimits& limits) {
   const absl::StatusOr<AccumulatorBody> body = OpenAccumulator(accumulator);
   if (!body.ok()) return body.status();
   MergePlan plan;
@@ -84,6 +92,11 @@ absl::StatusOr<MergedAnswer> RunMerge(const MergePlan& plan, bool partial,
                                       const std::stop_token& stop) {
   if (const auto* reduction = std::get_if<ReductionPlan>(&plan.operation)) {
     absl::StatusOr<ReductionMerge> merge = MergeReductions(*reduction, plan.bodies, partial, stop);
+    if (!merge.ok()) return merge.status();
+    return MergedAnswer(*std::move(merge));
+  }
+  if (const auto* keyed = std::get_if<KeyedMergePlan>(&plan.operation)) {
+    absl::StatusOr<KeyedMerge> merge = MergeKeyed(*keyed, plan.bodies, partial, stop);
     if (!merge.ok()) return merge.status();
     return MergedAnswer(*std::move(merge));
   }

@@ -1,5 +1,6 @@
-// Accumulators: mergeable partial results, as bytes. Made by reduction_accumulator.h and
-// histogram_accumulator.h; bytes.h has the format. Here any of either kind are merged.
+// Accumulators: mergeable partial results, as bytes. Made by reduction_accumulator.h,
+// histogram_accumulator.h and keyed_accumulator.h; bytes.h has the format. Here any of one kind are
+// merged.
 //
 // No bytes do harm: what does not follow the format is an error, and none make a merge take more
 // memory than in proportion to them and to the limits. Thread-safe.
@@ -15,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kernels/accumulators/histogram_accumulator.h"
+#include "kernels/accumulators/keyed_merge.h"
 #include "kernels/accumulators/reduction_accumulator.h"
 
 namespace gridfold::kernels {
@@ -25,10 +27,13 @@ struct AccumulatorLimits {
   uint32_t channel_count_max = 0;
 };
 
+// What an accumulator answers.
+using AccumulatedOperation = std::variant<ReductionPlan, HistogramPlan, KeyedMergePlan>;
+
 // Accumulators that agree.
 struct MergePlan {
   // What the accumulators answer, with return_states; a histogram's has the samples of all parts.
-  std::variant<ReductionPlan, HistogramPlan> operation;
+  AccumulatedOperation operation;
   std::vector<absl::string_view> bodies;  // Point into the accumulators.
 };
 
@@ -41,13 +46,13 @@ absl::StatusOr<MergePlan> PlanMerge(std::span<const absl::string_view> accumulat
 
 // The operation that an accumulator, and those which agree with it, answer, with return_states; a
 // histogram's has the samples of this part only. Errors: as PlanMerge, without the index.
-absl::StatusOr<std::variant<ReductionPlan, HistogramPlan>> MergedOperation(
-    absl::string_view accumulator, const AccumulatorLimits& limits);
+absl::StatusOr<AccumulatedOperation> MergedOperation(absl::string_view accumulator,
+                                                     const AccumulatorLimits& limits);
 
-using MergedAnswer = std::variant<ReductionMerge, HistogramMerge>;
+using MergedAnswer = std::variant<ReductionMerge, HistogramMerge, KeyedMerge>;
 
-// Folds them. `partial` concerns reductions only. Errors: those of MergeReductions and
-// MergeHistograms.
+// Folds them. `partial` concerns reductions only. Errors: those of MergeReductions, MergeHistograms
+// and MergeKeyed.
 absl::StatusOr<MergedAnswer> RunMerge(const MergePlan& plan, bool partial,
                                       const std::stop_token& stop);
 

@@ -165,7 +165,7 @@ absl::StatusOr<AccumulatorBody> OpenAccumulator(absl::string_view accumulator) {
     return invalid("damaged: the checksum is not that of the bytes");
   }
   const auto kind = static_cast<AccumulatorKind>(checked[kOpeningBytes - 1]);
-  if (kind != AccumulatorKind::kReduction && kind != AccumulatorKind::kHistogram) {
+  if (kind < AccumulatorKind::kReduction || kind > AccumulatorKind::kKeyedReduction) {
     return invalid("kind ", static_cast<int>(kind), " is not known");
   }
   return AccumulatorBody{kind, checked.substr(kOpeningBytes)};

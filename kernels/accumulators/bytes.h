@@ -6,7 +6,7 @@
 // readers accept no other.
 //
 //   accumulator   magic "GFAC"; version (2 bytes); kind (1 byte); body; checksum (8 bytes)
-//   kind          1 reduction, 2 histogram
+//   kind          1 reduction, 2 histogram, 3 reduction by found keys
 //   checksum      CRC-64/XZ of all bytes before it
 //
 //   integer       length n in bytes, 0 to 8 (1 byte); n bytes, the last of them not 0
@@ -26,7 +26,7 @@
 //                 (1 byte) and statistics (1 byte each, as types/statistic.h has them); number of
 //                 groups (integer)
 //   each group    (of a reduction by key: each key of the range or each bin, in order; the keys
-//                 themselves are not part of it)
+//                 themselves are not part of it, but where they are found: see below)
 //                 number of elements (integer, below 2^63); where that is not 0, those of the parts
 //                 below that the statistics need (PartsOf of
 //                 numerics/statistics/statistic_value.h), in this order:
@@ -40,6 +40,15 @@
 //                 the product modulo 2^64 (8 bytes); else 4 (negative) or 0 and the magnitude
 //                 (8 bytes)
 //     bits        and, or, exclusive or (an element each)
+//
+// The body of a reduction by found keys:
+//   header        as a reduction's
+//   keys          their element type (1 byte); how many there may be at most (integer, 0 where that
+//   is
+//                 not said); where there are groups, the least key (8 bytes, two's complement, or
+//                 unsigned where the type is), and of each further one how much more it is than the
+//                 one before (integer, not 0)
+//   each group    in the order of the keys, as a reduction's; none is without elements
 //
 // A histogram's body:
 //   header        element type; out-of-range policy (0 drop, 1 clamp); two-dimensional (0 or 1);
@@ -71,7 +80,7 @@
 
 namespace gridfold::kernels {
 
-enum class AccumulatorKind : uint8_t { kReduction = 1, kHistogram = 2 };
+enum class AccumulatorKind : uint8_t { kReduction = 1, kHistogram = 2, kKeyedReduction = 3 };
 
 // Opens with magic, version and kind; takes the body; closes with the checksum.
 class AccumulatorWriter {

@@ -5,26 +5,21 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/accumulators/keyed_groups.h"
 #include "kernels/accumulators/reduction_accumulator.h"
+#include "kernels/accumulators/reduction_finish.h"
 
 namespace gridfold::kernels {
 
 namespace {
 
-// The states of all groups: of those without elements, which accumulators do not hold, any.
-ReductionStates SpreadStates(uint64_t group_count, const std::vector<uint64_t>& groups,
-                             const ReductionStates& states) {
-  return std::visit(
-      [&](const auto& of_occurring) -> ReductionStates {
-        auto spread = of_occurring;
-        if constexpr (requires { spread.resize(group_count); }) {
-          spread.clear();
-          spread.resize(group_count);
-          for (uint64_t i = 0; i < groups.size(); ++i) spread[groups[i]] = of_occurring[i];
-        }
-        return spread;
-      },
-      states);
+// The plan of all groups of an accumulator.
+ReductionPlan PlanOfAllGroups(const KeyedReductionPlan& plan, uint64_t occurring) {
+  ReductionPlan groups = plan.reduction;
+  groups.grouping = {.kind = GroupingKind::kAxis1,
+                     .group_count = plan.bins ? plan.group_count_max : occurring,
+                     .offsets = {}};
+  return groups;
 }
 
 }  // namespace
@@ -34,22 +29,43 @@ KeyedReductionPlan PlanStates(KeyedReductionPlan plan) {
   return plan;
 }
 
-absl::StatusOr<KeyedPart> MakeKeyedPart(const KeyedReductionPlan& plan, KeyedReductionResult result,
-                                        const std::stop_token& stop) {
+AccumulatorWriter OpenKeyedAccumulator(const KeyedReductionPlan& plan, uint64_t key_count_max,
+                                       const std::vector<uint64_t>& keys) {
+  AccumulatorWriter writer(plan.bins ? AccumulatorKind::kReduction
+                                     : AccumulatorKind::kKeyedReduction);
+  WriteReductionHeader(PlanOfAllGroups(plan, keys.size()), writer);
+  if (plan.bins) return writer;
+  writer.Byte(static_cast<uint8_t>(plan.keys.element_type));
+  writer.Integer(key_count_max);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (i == 0) {
+      writer.Fixed(keys[i], sizeof(uint64_t));
+    } else {
+      writer.Integer(keys[i] - keys[i - 1]);
+    }
+  }
+  return writer;
+}
+
+absl::StatusOr<KeyedPart> MakeKeyedPart(const KeyedReductionPlan& plan, uint64_t key_count_max,
+                                        KeyedReductionResult result, const std::stop_token& stop) {
   const ReductionPlan occurring = PlanOfGroups(plan, result.offsets);
   absl::StatusOr<ReductionMerge> part = MakeReductionPart(occurring, result.reduction.states, stop);
   if (!part.ok()) return part.status();
-  const ReductionStates states =
-      SpreadStates(plan.group_count_max, result.groups, result.reduction.states);
+  std::string accumulator = std::visit(
+      [&](const auto& states) {
+        KeyedGroupWriter writer(plan, key_count_max, result.groups);
+        if constexpr (requires { states.begin(); }) {
+          for (uint64_t i = 0; i < result.groups.size(); ++i) {
+            writer.Add(result.groups[i], result.offsets[i + 1] - result.offsets[i], states[i]);
+          }
+        }
+        return std::move(writer).Finish();
+      },
+      result.reduction.states);
   result.reduction = std::move(part->result);
-  KeyedPart made{.answer = SpreadGroups(plan, std::move(result)), .accumulator = {}};
-  std::vector<uint64_t> offsets = {0};
-  for (const uint64_t count : made.answer.counts) offsets.push_back(offsets.back() + count);
-  absl::StatusOr<std::string> accumulator =
-      MakeReductionAccumulator(PlanOfGroups(plan, std::move(offsets)), states);
-  if (!accumulator.ok()) return accumulator.status();
-  made.accumulator = *std::move(accumulator);
-  return made;
+  return KeyedPart{.answer = SpreadGroups(plan, std::move(result)),
+                   .accumulator = std::move(accumulator)};
 }
 
 }  // namespace gridfold::kernels

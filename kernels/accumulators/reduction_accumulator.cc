@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/accumulators/bytes.h"
 #include "kernels/accumulators/reduction_finish.h"
+#include "kernels/accumulators/reduction_header.h"
 #include "kernels/accumulators/state.h"
 
 namespace gridfold::kernels {
@@ -16,38 +17,6 @@ namespace gridfold::kernels {
 namespace {
 
 constexpr uint64_t kUint64Max = std::numeric_limits<uint64_t>::max();
-
-// What stands before the groups.
-struct Header {
-  ElementType element_type{};
-  NanPolicy nan_policy{};
-  OverflowPolicy overflow_policy{};
-  uint64_t delta_degrees_of_freedom = 0;
-  std::vector<Statistic> statistics;
-  uint64_t group_count = 0;
-};
-
-Header ReadHeader(AccumulatorReader& reader) {
-  Header header;
-  const uint8_t type = reader.Byte();
-  reader.Require(type < kElementTypeCount);
-  header.element_type = static_cast<ElementType>(type);
-  header.nan_policy = static_cast<NanPolicy>(reader.Bool());
-  header.overflow_policy = static_cast<OverflowPolicy>(reader.Bool());
-  header.delta_degrees_of_freedom = reader.Integer();
-  reader.Require(header.delta_degrees_of_freedom <= std::numeric_limits<uint32_t>::max());
-  const int statistic_count = reader.Byte();
-  reader.Require(statistic_count <= kStatisticCount);
-  for (int i = 0; i < statistic_count && reader.ok(); ++i) {
-    const uint8_t statistic = reader.Byte();
-    reader.Require(statistic < kStatisticCount);
-    header.statistics.push_back(static_cast<Statistic>(statistic));
-  }
-  header.group_count = reader.Integer();
-  // Each group takes at least a byte.
-  reader.Require(header.group_count <= reader.rest_size());
-  return header;
-}
 
 uint64_t GroupSize(const Grouping& grouping, uint64_t group) {
   if (grouping.kind != GroupingKind::kSegments) return grouping.group_size;
@@ -65,7 +34,7 @@ class Merger {
         values_(plan, partial ? AnswerOf::kPartialMerge : AnswerOf::kMerge) {
     WriteReductionHeader(plan, writer_);
     readers_.reserve(bodies.size());
-    for (const absl::string_view body : bodies) ReadHeader(readers_.emplace_back(body));
+    for (const absl::string_view body : bodies) ReadReductionHeader(readers_.emplace_back(body));
   }
 
   absl::StatusOr<ReductionMerge> Run(const std::stop_token& stop) {
@@ -129,16 +98,6 @@ absl::StatusOr<ReductionMerge> MergeBodies(const ReductionPlan& plan,
   });
 }
 
-const char* DifferenceOf(const Header& a, const Header& b) {
-  if (a.element_type != b.element_type) return "element type";
-  if (a.statistics != b.statistics) return "statistics";
-  if (a.nan_policy != b.nan_policy) return "NaN policy";
-  if (a.overflow_policy != b.overflow_policy) return "overflow policy";
-  if (a.delta_degrees_of_freedom != b.delta_degrees_of_freedom) return "degrees of freedom";
-  if (a.group_count != b.group_count) return "number of groups";
-  return nullptr;
-}
-
 }  // namespace
 
 ReductionPlan PlanStates(ReductionPlan plan) {
@@ -190,19 +149,13 @@ uint64_t ReductionAccumulatorBytesMax(const ReductionPlan& plan) {
 absl::StatusOr<ReductionPlan> PlanOfReductionBody(absl::string_view body,
                                                   uint64_t group_count_max) {
   AccumulatorReader reader(body);
-  Header header = ReadHeader(reader);
+  const ReductionHeader header = ReadReductionHeader(reader);
   if (!reader.ok()) return DamagedAccumulator();
   if (header.group_count > group_count_max) {
     return absl::InvalidArgumentError(absl::StrCat(header.group_count, " groups are more than the ",
                                                    group_count_max, " that are allowed"));
   }
-  ReductionSpec spec{
-      .statistics = std::move(header.statistics),
-      .grouping = {},
-      .nan_policy = header.nan_policy,
-      .overflow_policy = header.overflow_policy,
-      .delta_degrees_of_freedom = static_cast<uint32_t>(header.delta_degrees_of_freedom),
-      .return_states = true};
+  ReductionSpec spec = SpecOf(header);
   // One group is taken as the whole array, several as rows.
   ArrayDescription array = ArrayDescription::Vector(header.element_type, 0);
   if (header.group_count != 1) {
@@ -215,10 +168,13 @@ absl::StatusOr<ReductionPlan> PlanOfReductionBody(absl::string_view body,
 absl::Status CheckReductionBodiesAgree(absl::string_view first, absl::string_view body) {
   AccumulatorReader reader(first);
   AccumulatorReader other_reader(body);
-  const Header header = ReadHeader(reader);
-  const Header other = ReadHeader(other_reader);
+  const ReductionHeader header = ReadReductionHeader(reader);
+  const ReductionHeader other = ReadReductionHeader(other_reader);
   if (!other_reader.ok()) return DamagedAccumulator();
-  const char* const difference = DifferenceOf(header, other);
+  const char* difference = DifferenceOf(header, other);
+  if (difference == nullptr && header.group_count != other.group_count) {
+    difference = "number of groups";
+  }
   if (difference == nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("its ", difference, " is not the first one's"));
 }

@@ -47,13 +47,18 @@ enum class AnswerOf : uint8_t {
   kPartialMerge,  // The statistic is left without values.
 };
 
+// What statistics of groups are that have no more elements than the degrees of freedom.
+enum class SmallGroups : uint8_t { kHaveNoValue, kAreNan };
+
 // The values of groups, which come one after the other.
 class ValueCollector {
  public:
   // `plan` must outlive the collector. Has room for the groups that the plan has now.
-  ValueCollector(const ReductionPlan& plan, AnswerOf answer)
+  ValueCollector(const ReductionPlan& plan, AnswerOf answer,
+                 SmallGroups small_groups = SmallGroups::kHaveNoValue)
       : plan_(plan),
         answer_(answer),
+        small_groups_(small_groups),
         rules_{.ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
                .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
                .delta_degrees_of_freedom = plan.delta_degrees_of_freedom},
@@ -96,8 +101,9 @@ class ValueCollector {
   absl::Status AddValue(size_t i, uint64_t group, uint64_t element_count,
                         const FullState<S>& state) {
     const Statistic statistic = plan_.statistics[i];
-    if (const std::optional<GroupSizeProblem> problem =
-            FindGroupSizeProblem(statistic, plan_.delta_degrees_of_freedom, group, element_count)) {
+    const std::optional<GroupSizeProblem> problem =
+        FindGroupSizeProblem(statistic, plan_.delta_degrees_of_freedom, group, element_count);
+    if (problem && small_groups_ == SmallGroups::kHaveNoValue) {
       return NoValue(i, GroupSizeError(i, *problem), problem->description);
     }
     const ValueOutcome outcome =
@@ -117,6 +123,7 @@ class ValueCollector {
 
   const ReductionPlan& plan_;
   const AnswerOf answer_;
+  const SmallGroups small_groups_;
   const ValueRules rules_;
   std::vector<bool> missing_;
   ReductionResult result_;

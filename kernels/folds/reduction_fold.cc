@@ -13,6 +13,7 @@
 #include "kernels/contract/invalid_field.h"
 #include "kernels/contract/lane_limits.h"
 #include "kernels/contract/segments.h"
+#include "kernels/folds/fold_checks.h"
 
 namespace gridfold::kernels {
 
@@ -20,24 +21,6 @@ namespace {
 
 // States of consecutive groups that one batch hands out at most; a lane may have less room.
 constexpr uint64_t kStateBytesMax = uint64_t{16} << 20;
-
-// What batches have in common: all but the array and its groups, which may be many.
-ReductionPlan PlanOfBatches(const ReductionPlan& plan) {
-  return {.array = {},
-          .statistics = plan.statistics,
-          .grouping = {},
-          .nan_policy = plan.nan_policy,
-          .overflow_policy = plan.overflow_policy,
-          .delta_degrees_of_freedom = plan.delta_degrees_of_freedom};
-}
-
-// The same for the states of parts. What only the whole may be refused for is no error of a part.
-ReductionPlan PlanOfParts(const ReductionPlan& plan) {
-  ReductionPlan part = PlanStates(PlanOfBatches(plan));
-  part.array.element_type = plan.array.element_type;
-  part.overflow_policy = OverflowPolicy::kWrap;
-  return part;
-}
 
 // What all folds know of the elements so far.
 class FoldBase : public ReductionFold {
@@ -59,7 +42,7 @@ class FoldBase : public ReductionFold {
   absl::StatusOr<std::optional<ReductionPlan>> Checked(ReductionPlan batch) const {
     const uint64_t end = element_count_ + batch.array.element_count;
     if (first_index_ > kNoIndex - end) {
-      return InvalidField("first_index", "the indices of the elements do not fit in 64 bits");
+      return IndicesTooLarge();
     }
     return std::optional<ReductionPlan>(std::move(batch));
   }
@@ -76,18 +59,7 @@ class FoldBase : public ReductionFold {
   }
 
   absl::Status CheckEnd(uint64_t rest_bytes) const {
-    const uint64_t size_bytes = element_count_ * element_bytes_ + rest_bytes;
-    if (size_bytes % element_bytes_ != 0) {
-      return InvalidField(
-          "data", absl::StrCat(size_bytes, " bytes are not a multiple of the ", element_bytes_,
-                               " bytes of one ", ElementTypeName(plan_.array.element_type)));
-    }
-    const uint64_t element_count = size_bytes / element_bytes_;
-    if (plan_.array.is_matrix && element_count % plan_.array.columns != 0) {
-      return InvalidField("data", absl::StrCat(element_count, " elements are not whole rows of ",
-                                               plan_.array.columns));
-    }
-    return absl::OkStatus();
+    return CheckWholeRows(plan_, element_count_ * element_bytes_ + rest_bytes);
   }
 
   // The answer, once every group is closed.
@@ -224,7 +196,7 @@ class ConsecutiveGroupsFold final : public FoldBase {
   absl::StatusOr<ReductionMerge> Finish(uint64_t rest_bytes) override {
     if (absl::Status status = CheckEnd(rest_bytes); !status.ok()) return status;
     if (is_segments_ && element_count_ + rest_bytes / element_bytes_ != LastOffset()) {
-      return WrongElementCount(absl::StrCat(element_count_ + rest_bytes / element_bytes_));
+      return WrongElementCount(plan_, absl::StrCat(element_count_ + rest_bytes / element_bytes_));
     }
     // Empty segments at the end.
     for (; is_segments_ && group_ < plan_.grouping.group_count; ++group_) {
@@ -248,21 +220,14 @@ class ConsecutiveGroupsFold final : public FoldBase {
     return SizeOf(group_) - open_elements_;
   }
 
-  absl::Status WrongElementCount(const std::string& count) const {
-    return InvalidField(
-        absl::StrCat("grouping.segments.offsets[", plan_.grouping.offsets.size() - 1, "]"),
-        absl::StrCat("the last offset must be the number of elements, ", count));
-  }
-
   // Whether elements that are there may belong to a group.
   absl::Status CheckRoom() const {
     if (is_segments_) {
       if (element_count_ < LastOffset()) return absl::OkStatus();
-      return WrongElementCount(absl::StrCat("of which there are more than ", LastOffset()));
+      return WrongElementCount(plan_, absl::StrCat("of which there are more than ", LastOffset()));
     }
     if (group_ < group_count_max_) return absl::OkStatus();
-    return AboveLimit("grouping.axis", absl::StrCat("more rows than the ", group_count_max_,
-                                                    " groups that an answer may have"));
+    return TooManyRows(group_count_max_);
   }
 
   // Whether rows are too small for a statistic, which is an error from the first row on: an array
@@ -360,22 +325,6 @@ class ConsecutiveGroupsFold final : public FoldBase {
   uint64_t open_elements_ = 0;  // Of the open one, so far.
   FullState<S> open_;
 };
-
-// Whether lanes take a row, and the states of its columns.
-absl::Status CheckRow(const ReductionFoldSpec& spec) {
-  const uint64_t row_bytes = spec.plan.array.columns * ElementSize(spec.plan.array.element_type);
-  if (row_bytes > spec.lane.input_bytes_max) {
-    return AboveLimit("array.streamed_array.column_count",
-                      absl::StrCat("a row of ", row_bytes, " bytes is more than the ",
-                                   spec.lane.input_bytes_max, " that a job may have"));
-  }
-  const uint64_t state_bytes_max =
-      spec.lane.output_bytes_max / OutputBytesPerGroup(PlanOfParts(spec.plan));
-  if (spec.plan.grouping.group_count <= state_bytes_max) return absl::OkStatus();
-  return AboveLimit("grouping.axis",
-                    absl::StrCat(spec.plan.grouping.group_count, " columns are more than the ",
-                                 state_bytes_max, " that can be reduced in a stream"));
-}
 
 }  // namespace
 

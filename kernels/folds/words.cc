@@ -24,6 +24,16 @@ constexpr size_t kBytesOfPiece = 4;
 
 using Operation = std::variant<ReductionPlan, HistogramPlan>;
 
+absl::Status Invalid(absl::string_view description) { return InvalidField("words", description); }
+
+// One whose states are added place by place, which those of found keys are not.
+absl::StatusOr<Operation> OperationWithWords(absl::StatusOr<AccumulatedOperation> operation) {
+  if (!operation.ok()) return operation.status();
+  if (auto* const reduction = std::get_if<ReductionPlan>(&*operation)) return std::move(*reduction);
+  if (auto* const histogram = std::get_if<HistogramPlan>(&*operation)) return std::move(*histogram);
+  return InvalidField("accumulator", "accumulators of found keys have no words");
+}
+
 uint64_t WordsOfBytes(size_t size) { return (size + kBytesOfPiece - 1) / kBytesOfPiece; }
 
 std::string OpeningOf(const Operation& operation) {
@@ -56,8 +66,6 @@ void WriteOpening(const std::string& opening, WordWriter& writer) {
     writer.Piece(piece);
   }
 }
-
-absl::Status Invalid(absl::string_view description) { return InvalidField("words", description); }
 
 absl::Status DamagedWords() { return Invalid("no data have led to what they say"); }
 
@@ -95,7 +103,8 @@ absl::StatusOr<Operation> OperationOf(const std::string& opening, uint64_t rest_
   AccumulatorWriter empty(body->kind);
   for (const char byte : body->bytes) empty.Byte(static_cast<uint8_t>(byte));
   for (uint64_t i = 0; i <= rest_size; ++i) empty.Byte(0);
-  absl::StatusOr<Operation> operation = MergedOperation(std::move(empty).Finish(), limits);
+  absl::StatusOr<Operation> operation =
+      OperationWithWords(MergedOperation(std::move(empty).Finish(), limits));
   if (!operation.ok())
     return Invalid(absl::StrCat("their opening: ", operation.status().message()));
   return operation;
@@ -124,7 +133,8 @@ absl::StatusOr<std::string> Checked(const std::string& accumulator,
 
 absl::StatusOr<uint64_t> WordCountOf(absl::string_view accumulator,
                                      const AccumulatorLimits& limits) {
-  const absl::StatusOr<Operation> operation = MergedOperation(accumulator, limits);
+  const absl::StatusOr<Operation> operation =
+      OperationWithWords(MergedOperation(accumulator, limits));
   if (!operation.ok()) return operation.status();
   if (absl::Status status = CheckIsSum(*operation); !status.ok()) return status;
   return kFixedWords + WordsOfBytes(OpeningOf(*operation).size()) + StateWordCount(*operation);
@@ -140,7 +150,7 @@ absl::StatusOr<std::vector<int64_t>> WordsOf(absl::string_view accumulator,
   absl::StatusOr<MergedAnswer> merged = RunMerge(*plan, /*partial=*/true, {});
   if (!merged.ok()) return merged.status();
   WordWriter writer(*word_count);
-  WriteOpening(OpeningOf(plan->operation), writer);
+  WriteOpening(OpeningOf(*OperationWithWords(plan->operation)), writer);
   if (const auto* const reduction = std::get_if<ReductionPlan>(&plan->operation)) {
     WriteGroupWords(*reduction, plan->bodies[0], writer);
   } else {

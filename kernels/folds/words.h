@@ -33,7 +33,7 @@ inline constexpr int64_t kWordPartsMax = int64_t{1} << 31;
 
 // How many words the accumulator has: as many as each that agrees with it. Takes time in proportion
 // to the accumulator's header. Errors: those of MergedOperation; INVALID_ARGUMENT that names
-// "statistics[i]" where the statistic is no sum.
+// "statistics[i]" where the statistic is no sum, or "accumulator" where it is of found keys.
 absl::StatusOr<uint64_t> WordCountOf(absl::string_view accumulator,
                                      const AccumulatorLimits& limits);
 

@@ -123,6 +123,9 @@ inline constexpr uint64_t kStreamPendingBytes = 16 * kMiB;
 // Batches of a histogram are of at least so many times the bytes of its counters, which every batch
 // costs, where that is less than half of what may wait.
 inline constexpr uint64_t kStreamBatchesPerCounters = 2;
+
+// Elements, with what goes beside them, of which those that a mask selects are copied at a time.
+inline constexpr uint64_t kSelectedElementsMax = uint64_t{1} << 20;
 // Input, or results, of a batch of a streamed scan, where it has room for more than one part after
 // which a scan can continue (kernels::kScanCarryElements).
 inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;

@@ -29,14 +29,16 @@ enum class Rpc : uint8_t {
   kReduceByKey,
   kComputeQuantiles,
   kSelectTop,
+  kReduceByKeyStream,
 };
 
-inline constexpr std::array kRpcNames = {
-    "ReduceArray", "ScanArray",    "ComputeHistogram", "MergeAccumulators",
-    "CreateArray", "WriteArray",   "ReadArray",        "GetArray",
-    "ListArrays",  "DeleteArray",  "ReduceStream",     "HistogramStream",
-    "ScanStream",  "BatchCompute", "RegisterRegion",   "UnregisterRegion",
-    "ListRegions", "ReduceByKey",  "ComputeQuantiles", "SelectTop"};
+inline constexpr std::array kRpcNames = {"ReduceArray",       "ScanArray",    "ComputeHistogram",
+                                         "MergeAccumulators", "CreateArray",  "WriteArray",
+                                         "ReadArray",         "GetArray",     "ListArrays",
+                                         "DeleteArray",       "ReduceStream", "HistogramStream",
+                                         "ScanStream",        "BatchCompute", "RegisterRegion",
+                                         "UnregisterRegion",  "ListRegions",  "ReduceByKey",
+                                         "ComputeQuantiles",  "SelectTop",    "ReduceByKeyStream"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/folds/reduction_batch.h"
+#include "server/compute/keyed_run.h"
 #include "server/compute/planned_run.h"
 #include "server/planning/placement.h"
 #include "server/wire/proto_conversion.h"
@@ -162,6 +163,10 @@ void Give(v1::ScanArrayResponse answer, v1::BatchResult& result) {
 
 void Give(v1::ComputeHistogramResponse answer, v1::BatchResult& result) {
   result.set_allocated_histogram(new v1::ComputeHistogramResponse(std::move(answer)));
+}
+
+void Give(v1::ReduceByKeyResponse answer, v1::BatchResult& result) {
+  result.set_allocated_keyed_reduction(new v1::ReduceByKeyResponse(std::move(answer)));
 }
 
 void AddResults(const PlannedBatch& batch, v1::BatchComputeResponse& response) {

@@ -39,6 +39,7 @@ bool ConcernsTheBatch(const absl::Status& status);
 void Give(v1::ReduceArrayResponse answer, v1::BatchResult& result);
 void Give(v1::ScanArrayResponse answer, v1::BatchResult& result);
 void Give(v1::ComputeHistogramResponse answer, v1::BatchResult& result);
+void Give(v1::ReduceByKeyResponse answer, v1::BatchResult& result);
 
 // The answer without `execution`; an operation that fails has its error in it. Errors are those of
 // the whole: CANCELLED, also between operations, and INTERNAL. Blocks until all is done.

@@ -45,6 +45,7 @@ std::string Outcome(const v1::BatchResult& result) {
     case v1::BatchResult::kReduction: return result.reduction().SerializeAsString();
     case v1::BatchResult::kScan: return result.scan().SerializeAsString();
     case v1::BatchResult::kHistogram: return result.histogram().SerializeAsString();
+    case v1::BatchResult::kKeyedReduction: return result.keyed_reduction().SerializeAsString();
     case v1::BatchResult::kError: return "error " + result.error().SerializeAsString();
     case v1::BatchResult::RESULT_NOT_SET: break;
   }

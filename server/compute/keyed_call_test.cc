@@ -144,6 +144,23 @@ TEST_F(KeyedCallTest, PartsOfARangeAreMerged) {
               ElementsAre(2, 0, 0, 1, 0, 3));
 }
 
+TEST_F(KeyedCallTest, InABatchEachHasItsAnswer) {
+  v1::BatchComputeRequest batch;
+  *batch.add_operations()->mutable_keyed_reduction() = SumsAndPlaces();
+  *batch.add_operations()->mutable_keyed_reduction() = SumsAndPlaces();
+  batch.mutable_operations(1)->mutable_keyed_reduction()->mutable_found()->set_key_count_max(1);
+  *batch.add_operations()->mutable_reduction() = SmallReduction();
+  v1::BatchComputeResponse answers;
+  const grpc::Status status =
+      server_.compute().BatchCompute(caller_.MakeContext().get(), batch, &answers);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_TRUE(Call(SumsAndPlaces()).ok());
+  response_.clear_execution();
+  EXPECT_EQ(answers.results(0).keyed_reduction().DebugString(), response_.DebugString());
+  EXPECT_THAT(answers.results(1).error().message(), testing::HasSubstr("more than 1 different"));
+  EXPECT_TRUE(answers.results(2).has_reduction());
+}
+
 TEST_F(KeyedCallTest, BadRequestsAreRefusedByField) {
   v1::ReduceByKeyRequest request = SumsAndPlaces();
   request.clear_groups();
@@ -165,9 +182,6 @@ TEST_F(KeyedCallTest, BadRequestsAreRefusedByField) {
   request = SumsAndPlaces();
   request.mutable_found()->set_key_count_max(2);
   ExpectAboveLimit(Call(request), "found.key_count_max");
-  request = SumsAndPlaces();
-  request.set_return_accumulator(true);
-  ExpectInvalidField(Call(request), "return_accumulator");
   request = SumsAndPlaces();
   request.mutable_bins();
   ExpectInvalidField(Call(request), "bins.bins");

@@ -18,18 +18,8 @@ absl::StatusOr<v1::ReduceByKeyResponse> Run(const PlannedKeyedReduction& planned
   if (absl::Status status = CompletePlan(stop, plan); !status.ok()) return status;
   const bool is_part = plan.reduction.return_states;
   const kernels::KeyedReductionPlan for_lane = is_part ? PlanStates(plan) : plan;
-  kernels::KeyedInput input = planned.input;
-  ArrayLease room;
-  if (const uint64_t room_bytes = lane.KeyedRoomBytes(for_lane); room_bytes > 0) {
-    absl::StatusOr<ArrayLease> allocated = planned.arrays.Allocate(
-        kernels::ArrayDescription::Vector(kernels::ElementType::kUint8, room_bytes),
-        *planned.engine);
-    if (!allocated.ok()) return allocated.status();
-    room = *std::move(allocated);
-    input.room = room->span();
-  }
-  absl::StatusOr<kernels::KeyedReductionResult> result =
-      lane.RunKeyedReduction(for_lane, input, stop, statistics);
+  absl::StatusOr<kernels::KeyedReductionResult> result = RunWithRoom(
+      for_lane, planned.input, planned.arrays, planned.room_engine, lane, stop, statistics);
   if (!result.ok()) return result.status();
   kernels::ShiftIndices(planned.first_index, result->reduction);
   v1::ReduceByKeyResponse response;
@@ -38,7 +28,8 @@ absl::StatusOr<v1::ReduceByKeyResponse> Run(const PlannedKeyedReduction& planned
     FillResponse(plan, kernels::SpreadGroups(plan, *std::move(result)), response);
     return response;
   }
-  absl::StatusOr<kernels::KeyedPart> part = kernels::MakeKeyedPart(plan, *std::move(result), stop);
+  absl::StatusOr<kernels::KeyedPart> part =
+      kernels::MakeKeyedPart(plan, planned.key_count_max, *std::move(result), stop);
   if (!part.ok()) return part.status();
   FillResponse(plan, part->answer, response);
   response.set_accumulator(std::move(part->accumulator));
@@ -46,6 +37,23 @@ absl::StatusOr<v1::ReduceByKeyResponse> Run(const PlannedKeyedReduction& planned
 }
 
 }  // namespace
+
+absl::StatusOr<kernels::KeyedReductionResult> RunWithRoom(const kernels::KeyedReductionPlan& plan,
+                                                          kernels::KeyedInput input,
+                                                          const TenantArrays& arrays,
+                                                          uint32_t engine, kernels::Lane& lane,
+                                                          const std::stop_token& stop,
+                                                          kernels::RunStatistics& statistics) {
+  ArrayLease room;
+  if (const uint64_t room_bytes = lane.KeyedRoomBytes(plan); room_bytes > 0) {
+    absl::StatusOr<ArrayLease> allocated = arrays.Allocate(
+        kernels::ArrayDescription::Vector(kernels::ElementType::kUint8, room_bytes), engine);
+    if (!allocated.ok()) return allocated.status();
+    room = *std::move(allocated);
+    input.room = room->span();
+  }
+  return lane.RunKeyedReduction(plan, input, stop, statistics);
+}
 
 absl::StatusOr<v1::ReduceByKeyResponse> RunPlanned(const PlannedKeyedReduction& planned,
                                                    kernels::Lane& lane, std::stop_token stop,

@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_SERVER_COMPUTE_KEYED_RUN_H_
 #define GRIDFOLD_SERVER_COMPUTE_KEYED_RUN_H_
 
+#include <cstdint>
 #include <stop_token>
 
 #include "absl/status/statusor.h"
@@ -14,6 +15,15 @@ namespace gridfold::server {
 absl::StatusOr<v1::ReduceByKeyResponse> RunPlanned(const PlannedKeyedReduction& planned,
                                                    kernels::Lane& lane, std::stop_token stop,
                                                    kernels::RunStatistics& statistics);
+
+// Runs a plan, complete, on a lane of the engine, in whose memory it takes room for the while.
+// Further errors: those of ArrayStore where there is none.
+absl::StatusOr<kernels::KeyedReductionResult> RunWithRoom(const kernels::KeyedReductionPlan& plan,
+                                                          kernels::KeyedInput input,
+                                                          const TenantArrays& arrays,
+                                                          uint32_t engine, kernels::Lane& lane,
+                                                          const std::stop_token& stop,
+                                                          kernels::RunStatistics& statistics);
 
 }  // namespace gridfold::server
 

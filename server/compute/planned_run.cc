@@ -129,10 +129,21 @@ absl::StatusOr<v1::ComputeHistogramResponse> Run(const PlannedHistogram& planned
   return MakeAnswer(plan, result, stop);
 }
 
-// That of the operation, for a merge of its accumulators.
-absl::Status CheckMergedSize(const kernels::MergePlan& plan, const Limits& limits) {
+// That of the operation, for a merge of its accumulators. How many keys are found shows in the
+// merge, which ends where there are more than an answer has room for.
+absl::Status BoundMerge(const Limits& limits, kernels::MergePlan& plan) {
+  if (auto* const keyed = std::get_if<kernels::KeyedMergePlan>(&plan.operation)) {
+    BoundFoundKeys(limits, keyed->keyed);
+    return absl::OkStatus();
+  }
   const absl::Status status = std::visit(
-      [&](const auto& operation) { return CheckAnswerSize(operation, limits); }, plan.operation);
+      [&](const auto& operation) -> absl::Status {
+        if constexpr (requires { CheckAnswerSize(operation, limits); }) {
+          return CheckAnswerSize(operation, limits);
+        }
+        return absl::OkStatus();
+      },
+      plan.operation);
   if (status.ok()) return status;
   return kernels::AboveLimit("accumulators", status.message());
 }
@@ -288,16 +299,18 @@ absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& pla
                                                          kernels::RunStatistics& statistics) {
   const auto start = std::chrono::steady_clock::now();
   for (const absl::string_view bytes : planned.accumulators) statistics.bytes_read += bytes.size();
-  const absl::StatusOr<kernels::MergePlan> plan = kernels::PlanMerge(
+  absl::StatusOr<kernels::MergePlan> plan = kernels::PlanMerge(
       planned.accumulators,
       {planned.limits.group_count_max, planned.limits.bin_count_max, kChannelCountMax}, stop);
   if (!plan.ok()) return plan.status();
-  if (absl::Status status = CheckMergedSize(*plan, planned.limits); !status.ok()) return status;
+  if (absl::Status status = BoundMerge(planned.limits, *plan); !status.ok()) return status;
   absl::StatusOr<kernels::MergedAnswer> merged = kernels::RunMerge(*plan, planned.partial, stop);
   if (!merged.ok()) return merged.status();
   v1::MergeAccumulatorsResponse response;
   FillResponse(*plan, *std::move(merged), response);
-  statistics.strategy = response.has_reduction() ? "merge/reduction" : "merge/histogram";
+  statistics.strategy = response.has_histogram()         ? "merge/histogram"
+                        : response.has_keyed_reduction() ? "merge/by-key"
+                                                         : "merge/reduction";
   statistics.kernel_time = std::chrono::steady_clock::now() - start;
   return response;
 }

@@ -78,8 +78,9 @@ absl::Status CheckTruths(const InputArray& array, kernels::Lane& lane,
   return CheckHolds(holds, array.field);
 }
 
-absl::Status CheckTruths(const kernels::HostSlices& elements, const std::stop_token& stop) {
-  return CheckHolds(HoldsTruths(elements, stop), "data");
+absl::Status CheckTruths(const kernels::HostSlices& elements, absl::string_view field,
+                         const std::stop_token& stop) {
+  return CheckHolds(HoldsTruths(elements, stop), field);
 }
 
 }  // namespace gridfold::server

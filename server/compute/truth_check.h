@@ -5,6 +5,7 @@
 #include <stop_token>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "kernels/contract/engine.h"
 #include "server/planning/array_validation.h"
 
@@ -14,8 +15,9 @@ namespace gridfold::server {
 // INVALID_ARGUMENT that names the array; those of kernels::Lane.
 absl::Status CheckTruths(const InputArray& array, kernels::Lane& lane, const std::stop_token& stop);
 
-// The same of an array that is bool and arrives in messages of a stream.
-absl::Status CheckTruths(const kernels::HostSlices& elements, const std::stop_token& stop);
+// The same of an array that is bool and arrives in the field of messages of a stream.
+absl::Status CheckTruths(const kernels::HostSlices& elements, absl::string_view field,
+                         const std::stop_token& stop);
 
 }  // namespace gridfold::server
 

@@ -47,8 +47,9 @@ template <class Response>
 requires requires(Response& response) { response.mutable_execution(); }
 v1::ExecutionStatistics& ExecutionOf(Response& response) { return *response.mutable_execution(); }
 inline v1::ExecutionStatistics& ExecutionOf(v1::MergeAccumulatorsResponse& response) {
-  return response.has_reduction() ? *response.mutable_reduction()->mutable_execution()
-                                  : *response.mutable_histogram()->mutable_execution();
+  if (response.has_reduction()) return *response.mutable_reduction()->mutable_execution();
+  if (response.has_histogram()) return *response.mutable_histogram()->mutable_execution();
+  return *response.mutable_keyed_reduction()->mutable_execution();
 }
 
 inline v1::ExecutionStatistics& ExecutionOf(ScanAnswer& answer) {

@@ -86,9 +86,14 @@ uint64_t AnswerBytes(const kernels::ReductionPlan& plan) {
 namespace {
 
 // The bytes that each group of a keyed reduction takes in an answer: its values, number of elements
-// and key.
+// and key; of found keys, of which no message says how many there are, also in the accumulator.
 uint64_t KeyedGroupBytes(const kernels::KeyedReductionPlan& plan) {
-  return (plan.reduction.statistics.size() + (plan.bins ? 1 : 2)) * kValueBytes;
+  const uint64_t value_bytes =
+      (plan.reduction.statistics.size() + (plan.bins ? 1 : 2)) * kValueBytes;
+  if (plan.bins || !plan.reduction.return_states) return value_bytes;
+  kernels::ReductionPlan group = plan.reduction;
+  group.grouping = {.kind = kernels::GroupingKind::kAxis1, .group_count = 1, .offsets = {}};
+  return value_bytes + kernels::ReductionAccumulatorBytesMax(group);
 }
 
 uint64_t KeyedValueBytes(const kernels::KeyedReductionPlan& plan) {
@@ -106,7 +111,8 @@ void BoundFoundKeys(const Limits& limits, kernels::KeyedReductionPlan& plan) {
 
 uint64_t AnswerBytes(const kernels::KeyedReductionPlan& plan) {
   if (!plan.bins) {
-    return std::min(plan.group_count_max, plan.keys.element_count) * KeyedGroupBytes(plan);
+    return SaturatingMultiply(std::min(plan.group_count_max, plan.keys.element_count),
+                              KeyedGroupBytes(plan));
   }
   if (!plan.reduction.return_states) return KeyedValueBytes(plan);
   kernels::ReductionPlan groups = plan.reduction;

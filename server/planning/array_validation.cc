@@ -254,4 +254,16 @@ absl::Status RefuseRows(const v1::ArraySource& source, absl::string_view field,
                       description);
 }
 
+absl::Status ValidateStreamedMask(const v1::ArraySource& where) {
+  constexpr char kField[] = "where";
+  const absl::StatusOr<ShapedArray> mask = ValidateStreamedArray(where, kField);
+  if (!mask.ok()) return mask.status();
+  if (!mask->is_bool) {
+    return InvalidField(
+        absl::StrCat(kField, ".streamed_array.element_type"),
+        absl::StrCat("a mask is of type bool, not ", kernels::ElementTypeName(mask->element_type)));
+  }
+  return RefuseRows(where, kField, "a streamed mask has one byte for each element, and no rows");
+}
+
 }  // namespace gridfold::server

@@ -112,6 +112,9 @@ absl::Status RefuseBool(const v1::ArraySource& source, absl::string_view field);
 absl::Status RefuseRows(const v1::ArraySource& source, absl::string_view field,
                         absl::string_view description);
 
+// The mask of a stream, which arrives beside its elements. Errors: INVALID_ARGUMENT, field named.
+absl::Status ValidateStreamedMask(const v1::ArraySource& where);
+
 }  // namespace gridfold::server
 
 #endif  // GRIDFOLD_SERVER_PLANNING_ARRAY_VALIDATION_H_

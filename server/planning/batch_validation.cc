@@ -28,6 +28,7 @@ PlannedOperation Plan(const v1::BatchOperation& operation, const PlanningContext
     case v1::BatchOperation::kReduction: return Plan(operation.reduction(), context);
     case v1::BatchOperation::kScan: return Plan(operation.scan(), context);
     case v1::BatchOperation::kHistogram: return Plan(operation.histogram(), context);
+    case v1::BatchOperation::kKeyedReduction: return Plan(operation.keyed_reduction(), context);
     case v1::BatchOperation::OPERATION_NOT_SET: break;
   }
   return kernels::InvalidField("operation", "no operation is given");
@@ -109,6 +110,7 @@ void MakeAgree(Planned& planned, std::optional<uint32_t>& engine) {
   if constexpr (requires { planned.selection; }) {
     if (planned.selection) Agree(planned.selection->engine, engine);
   }
+  if constexpr (requires { planned.room_engine; }) Agree(planned.room_engine, engine);
 }
 
 // A batch runs on one engine: that of the first resident array. An operation on an array of another

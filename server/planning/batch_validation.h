@@ -9,13 +9,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gridfold/v1/compute_service.pb.h"
+#include "server/planning/keyed_validation.h"
 #include "server/planning/request_validation.h"
 
 namespace gridfold::server {
 
 // An operation, or why there is no plan for it.
-using PlannedOperation =
-    std::variant<absl::Status, PlannedReduction, PlannedScan, PlannedHistogram>;
+using PlannedOperation = std::variant<absl::Status, PlannedReduction, PlannedScan, PlannedHistogram,
+                                      PlannedKeyedReduction>;
 
 struct PlannedBatch {
   std::vector<PlannedOperation> operations;  // In the request's order.

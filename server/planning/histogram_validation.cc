@@ -135,11 +135,16 @@ absl::Status ConvertSpec(const v1::ComputeHistogramRequest& request, kernels::Hi
                     Assign(IsSparse(request.format(), "format"), spec.sparse));
 }
 
+absl::Status RefuseChannels(const kernels::HistogramPlan& plan) {
+  if (plan.channel_count == 1) return absl::OkStatus();
+  return InvalidField("where", "not with several channels");
+}
+
 // The samples that count.
 absl::Status PlanSelected(const v1::ComputeHistogramRequest& request, const InputArray& array,
                           const PlanningContext& context, PlannedHistogram& planned) {
   const kernels::HistogramPlan& plan = planned.plan;
-  if (plan.channel_count > 1) return InvalidField("where", "not with several channels");
+  if (absl::Status status = RefuseChannels(plan); !status.ok()) return status;
   if (!planned.shards.any().empty()) return InvalidField("where", "not of a sharded array");
   absl::StatusOr<PlannedSelection> selection = PlanSelection(&request.where(), array, context);
   if (!selection.ok()) return selection.status();
@@ -237,9 +242,8 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
   return planned;
 }
 
-absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
+absl::StatusOr<PlannedHistogramStream> PlanStream(const v1::ComputeHistogramRequest& request,
                                                   const Limits& limits) {
-  if (request.has_where()) return InvalidField("where", "not in streams");
   const absl::StatusOr<kernels::ElementType> type =
       ValidateStreamedSamples(request.array(), "array");
   if (!type.ok()) return type.status();
@@ -251,8 +255,12 @@ absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequ
   absl::StatusOr<kernels::HistogramPlan> plan = kernels::OutlineHistogram(
       kernels::ArrayDescription::Vector(*type, 0), std::move(spec), limits.bin_count_max);
   if (!plan.ok()) return plan.status();
-  if (absl::Status status = CheckStreamedHistogram(*plan, limits); !status.ok()) return status;
-  return plan;
+  absl::Status status = CheckStreamedHistogram(*plan, limits);
+  if (status.ok() && request.has_where()) {
+    status = FirstError(RefuseChannels(*plan), ValidateStreamedMask(request.where()));
+  }
+  if (!status.ok()) return status;
+  return PlannedHistogramStream{*std::move(plan), request.has_where()};
 }
 
 }  // namespace gridfold::server

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/folds/histogram_fold.h"
 #include "server/planning/answer_size.h"
 #include "server/planning/array_validation.h"
 #include "server/planning/request_validation.h"
@@ -96,14 +97,19 @@ absl::Status ConvertSpec(const v1::ReduceByKeyRequest& request, kernels::KeyedRe
   kernels::ReductionSpec& reduction = spec.reduction;
   reduction.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
   reduction.return_states = request.return_accumulator();
-  if (request.return_accumulator() && request.has_found()) {
-    return InvalidField("return_accumulator", "not with found keys: give a range of keys");
-  }
   return FirstError(
       ConvertStatistics(request.statistics(), reduction.statistics),
       Assign(FromWire(request.nan_policy(), "nan_policy"), reduction.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), reduction.overflow_policy),
       ConvertGroups(request, spec.groups));
+}
+
+absl::Status RequireTypeOfKeys(const kernels::ArrayDescription& y_keys,
+                               const kernels::ArrayDescription& keys, absl::string_view field) {
+  if (y_keys.element_type == keys.element_type) return absl::OkStatus();
+  return InvalidField(
+      field, absl::StrCat(kernels::ElementTypeName(y_keys.element_type), ", where `keys` has ",
+                          kernels::ElementTypeName(keys.element_type)));
 }
 
 // The arrays' types and sizes into `planned`, and where they lie.
@@ -115,16 +121,39 @@ absl::Status HoldArrays(const v1::ReduceByKeyRequest& request, const PlanningCon
   if (status.ok() && request.bins().has_y_keys()) {
     kernels::ArrayDescription y_keys;
     status = holder.Hold(request.bins().y_keys(), "bins.y_keys", y_keys, planned.input.y_keys);
-    if (status.ok() && y_keys.element_type != keys.element_type) {
-      status = InvalidField(
-          holder.type_field(),
-          absl::StrCat(kernels::ElementTypeName(y_keys.element_type), ", where `keys` has ",
-                       kernels::ElementTypeName(keys.element_type)));
-    }
+    if (status.ok()) status = RequireTypeOfKeys(y_keys, keys, holder.type_field());
   }
   if (!status.ok()) return status;
   return holder.Hold(request.values(), "values", planned.plan.reduction.array,
                      planned.input.values);
+}
+
+// An array of a stream.
+absl::Status ValidateStreamed(const v1::ArraySource& source, absl::string_view field,
+                              kernels::ArrayDescription& description) {
+  const absl::StatusOr<kernels::ShapedArray> array = ValidateStreamedArray(source, field);
+  if (!array.ok()) return array.status();
+  description = kernels::ArrayDescription::Vector(array->element_type, 0);
+  return FirstError(RefuseRows(source, field, "keys and values have no rows"),
+                    RefuseBool(source, field));
+}
+
+absl::Status ValidateStreamedYKeys(const v1::ReduceByKeyRequest& request,
+                                   const kernels::ArrayDescription& keys) {
+  if (!request.bins().has_y_keys()) return absl::OkStatus();
+  kernels::ArrayDescription y_keys;
+  absl::Status status = ValidateStreamed(request.bins().y_keys(), "bins.y_keys", y_keys);
+  if (!status.ok()) return status;
+  return RequireTypeOfKeys(y_keys, keys, "bins.y_keys.streamed_array.element_type");
+}
+
+// Whether keys can come in pieces at all.
+absl::Status CheckBounds(const kernels::KeyedReductionPlan& plan) {
+  if (!plan.bins) return absl::OkStatus();
+  const absl::Status status = kernels::HistogramFold::Check(*plan.bins);
+  if (status.ok()) return status;
+  return InvalidField(absl::StrCat("bins.", kernels::FieldOf(status)),
+                      "the range follows from all keys, so a stream needs its bounds");
 }
 
 }  // namespace
@@ -146,10 +175,35 @@ absl::StatusOr<PlannedKeyedReduction> PlanRequest(const v1::ReduceByKeyRequest& 
   if (request.first_index() > kernels::kNoIndex - plan->keys.element_count) {
     return InvalidField("first_index", "the indices of the elements do not fit in 64 bits");
   }
-  if (!planned.engine) planned.engine = context.arrays.EngineWithMostRoom();
+  planned.room_engine = planned.engine ? *planned.engine : context.arrays.EngineWithMostRoom();
   planned.plan = *std::move(plan);
   planned.first_index = request.first_index();
+  planned.key_count_max = request.found().key_count_max();
   return planned;
+}
+
+absl::StatusOr<PlannedKeyedStream> PlanStream(const v1::ReduceByKeyRequest& request,
+                                              const Limits& limits) {
+  kernels::ArrayDescription keys;
+  kernels::ArrayDescription values;
+  kernels::KeyedReductionSpec spec;
+  absl::Status status = ValidateStreamed(request.keys(), "keys", keys);
+  if (status.ok()) status = ValidateStreamedYKeys(request, keys);
+  if (status.ok()) status = ValidateStreamed(request.values(), "values", values);
+  if (status.ok()) status = ConvertSpec(request, spec);
+  if (!status.ok()) return status;
+  // Parts are merged, whether their accumulator is asked for or not.
+  spec.reduction.return_states = true;
+  absl::StatusOr<kernels::KeyedReductionPlan> plan =
+      kernels::OutlineKeyedReduction(keys, values, std::move(spec), limits.group_count_max);
+  if (!plan.ok()) return plan.status();
+  plan->reduction.return_states = request.return_accumulator();
+  BoundFoundKeys(limits, *plan);
+  status = FirstError(CheckBounds(*plan), CheckAnswerSize(*plan, limits));
+  if (!status.ok()) return status;
+  return PlannedKeyedStream{.plan = *std::move(plan),
+                            .first_index = request.first_index(),
+                            .key_count_max = request.found().key_count_max()};
 }
 
 }  // namespace gridfold::server

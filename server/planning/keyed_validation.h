@@ -20,13 +20,27 @@ struct PlannedKeyedReduction {
   kernels::KeyedInput input;
   std::vector<ArrayLease> leases;
   std::vector<RegionLease> regions;
-  std::optional<uint32_t> engine;  // Which runs it: that of its arrays, or with most room.
-  TenantArrays arrays;             // Where it takes room for the while.
+  std::optional<uint32_t> engine;  // That of its arrays, where any will not do.
+  TenantArrays arrays;             // Where it takes room for the while,
+  uint32_t room_engine = 0;        // on the engine that runs it.
   uint64_t first_index = 0;
+  uint64_t key_count_max = 0;  // That the request allows of found keys; 0 where it does not say.
 };
 
 absl::StatusOr<PlannedKeyedReduction> PlanRequest(const v1::ReduceByKeyRequest& request,
                                                   const PlanningContext& context);
+
+// A request of a stream, whose arrays have yet to arrive.
+struct PlannedKeyedStream {
+  kernels::KeyedReductionPlan plan;  // An outline, of no keys, whose states can be merged.
+  uint64_t first_index = 0;
+  uint64_t key_count_max = 0;
+};
+
+// Further errors: an array that is not streamed; what cannot be merged; bins with an automatic
+// range.
+absl::StatusOr<PlannedKeyedStream> PlanStream(const v1::ReduceByKeyRequest& request,
+                                              const Limits& limits);
 
 }  // namespace gridfold::server
 

@@ -70,6 +70,8 @@ std::optional<uint32_t> EngineOf(const PlannedScan& planned) {
 
 std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) { return planned.engine; }
 
+std::optional<uint32_t> EngineOf(const PlannedKeyedReduction& planned) { return planned.engine; }
+
 std::optional<uint32_t> PlaceOf(const PlannedScan& planned) {
   const auto* const made = std::get_if<NewArrayResult>(&planned.result);
   return made != nullptr ? made->engine : EngineOf(planned);
@@ -106,11 +108,31 @@ void Place(const PlannedHistogram& planned, JobWork& work) {
 }
 
 void Place(const PlannedKeyedReduction& planned, JobWork& work) {
-  Require(planned.engine, work);
+  work.engine = planned.room_engine;
   work.resident_bytes += ResidentBytes(planned.input.keys) + ResidentBytes(planned.input.y_keys) +
                          ResidentBytes(planned.input.values);
   AddAnswer(AnswerBytes(planned.plan), work);
 }
+
+namespace {
+
+// The most that the answer to a merge takes. Of found keys, whose number only the merge tells, each
+// takes at least four bytes of an accumulator.
+uint64_t MergedBytes(const kernels::AccumulatedOperation& operation, const PlannedMerge& planned) {
+  if (const auto* const reduction = std::get_if<kernels::ReductionPlan>(&operation)) {
+    return AnswerBytes(*reduction);
+  }
+  if (const auto* const histogram = std::get_if<kernels::HistogramPlan>(&operation)) {
+    return AnswerBytes(*histogram);
+  }
+  kernels::KeyedReductionPlan keyed = std::get<kernels::KeyedMergePlan>(operation).keyed;
+  for (const absl::string_view bytes : planned.accumulators) {
+    keyed.keys.element_count += bytes.size() / 4;
+  }
+  return AnswerBytes(keyed);
+}
+
+}  // namespace
 
 // Where the first accumulator is none, the answer is an error.
 void Place(const PlannedMerge& planned, JobWork& work) {
@@ -119,9 +141,7 @@ void Place(const PlannedMerge& planned, JobWork& work) {
     const auto operation = kernels::MergedOperation(
         planned.accumulators.front(),
         {planned.limits.group_count_max, planned.limits.bin_count_max, kChannelCountMax});
-    if (operation.ok()) {
-      bytes = std::visit([](const auto& plan) { return AnswerBytes(plan); }, *operation);
-    }
+    if (operation.ok()) bytes = MergedBytes(*operation, planned);
   }
   AddAnswer(std::min(bytes, planned.limits.message_bytes_max), work);
 }

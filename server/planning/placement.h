@@ -20,6 +20,7 @@ namespace gridfold::server {
 std::optional<uint32_t> EngineOf(const PlannedReduction& planned);
 std::optional<uint32_t> EngineOf(const PlannedScan& planned);
 std::optional<uint32_t> EngineOf(const PlannedHistogram& planned);
+std::optional<uint32_t> EngineOf(const PlannedKeyedReduction& planned);
 
 // The engine on which a scan runs: that of its arrays, or of the array that its result becomes.
 std::optional<uint32_t> PlaceOf(const PlannedScan& planned);

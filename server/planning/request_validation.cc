@@ -296,11 +296,15 @@ absl::StatusOr<PlannedReductionStream> PlanStream(const v1::ReduceArrayRequest& 
   if (absl::Status status = RefuseTolerance(*tolerance, "not in streams"); !status.ok()) {
     return status;
   }
-  if (request.has_where()) return InvalidField("where", "not in streams");
+  if (request.has_where()) {
+    if (absl::Status status = ValidateStreamedMask(request.where()); !status.ok()) return status;
+    if (request.return_accumulator()) return InvalidField("return_accumulator", "not with `where`");
+  }
   if (request.has_initial()) return InvalidField("initial", "not in streams");
   // Parts are merged, whether their accumulator is asked for or not.
   spec.return_states = true;
   planned.is_bool = array->is_bool;
+  planned.has_mask = request.has_where();
   planned.keeps_first_extent = groups.grouping.kind == kernels::GroupingKind::kAxis1;
   spec.grouping = std::move(groups.grouping);
   absl::StatusOr<kernels::ReductionPlan> plan =

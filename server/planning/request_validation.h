@@ -173,15 +173,20 @@ struct PlannedReductionStream {
   // The first extent of the array, which is known at the end, is that of the result too.
   bool keeps_first_extent = false;
   bool is_bool = false;       // The elements are truth values.
+  bool has_mask = false;      // Only those count that a mask, which arrives beside them, selects.
   uint64_t row_elements = 1;  // Of the array's rows, of which a stream brings a whole number.
+};
+
+struct PlannedHistogramStream {
+  kernels::HistogramPlan outline;
+  bool has_mask = false;
 };
 
 // The requests of streams, whose arrays have yet to arrive. Plans do not point into the request.
 // Further errors: an array that is not streamed; axes that need the whole array.
 absl::StatusOr<PlannedReductionStream> PlanStream(const v1::ReduceArrayRequest& request,
                                                   const Limits& limits);
-// An outline.
-absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
+absl::StatusOr<PlannedHistogramStream> PlanStream(const v1::ComputeHistogramRequest& request,
                                                   const Limits& limits);
 absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
                                              const Limits& limits);

@@ -41,14 +41,21 @@ grpc::ServerUnaryReactor* ComputeService::MergeAccumulators(grpc::CallbackServer
 grpc::ServerReadReactor<grpc::ByteBuffer>* ComputeService::ReduceStream(
     grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
   return (new FoldStreamCall(environment_, Rpc::kReduceStream, *context, *response,
-                             MakeStreamReduction, 1))
+                             MakeStreamReduction, 2))
       ->Start();
 }
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* ComputeService::HistogramStream(
     grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
   return (new FoldStreamCall(environment_, Rpc::kHistogramStream, *context, *response,
-                             MakeStreamHistogram, kStreamArrayCountMax))
+                             MakeStreamHistogram, 4))
+      ->Start();
+}
+
+grpc::ServerReadReactor<grpc::ByteBuffer>* ComputeService::ReduceByKeyStream(
+    grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
+  return (new FoldStreamCall(environment_, Rpc::kReduceByKeyStream, *context, *response,
+                             MakeStreamKeyed, 3))
       ->Start();
 }
 

@@ -24,7 +24,9 @@ using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
                                 v1::ComputeService::WithRawCallbackMethod_ReduceByKey<
                                     v1::ComputeService::WithRawCallbackMethod_ComputeQuantiles<
                                         v1::ComputeService::WithRawCallbackMethod_SelectTop<
-                                            v1::ComputeService::Service>>>>>>>>>>>;
+                                            v1::ComputeService::
+                                                WithRawCallbackMethod_ReduceByKeyStream<
+                                                    v1::ComputeService::Service>>>>>>>>>>>>;
 
 class ComputeService final : public RawComputeService {
  public:
@@ -46,6 +48,8 @@ class ComputeService final : public RawComputeService {
                                                           grpc::ByteBuffer* response) override;
   grpc::ServerReadReactor<grpc::ByteBuffer>* HistogramStream(grpc::CallbackServerContext* context,
                                                              grpc::ByteBuffer* response) override;
+  grpc::ServerReadReactor<grpc::ByteBuffer>* ReduceByKeyStream(grpc::CallbackServerContext* context,
+                                                               grpc::ByteBuffer* response) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ScanStream(
       grpc::CallbackServerContext* context) override;
   grpc::ServerUnaryReactor* BatchCompute(grpc::CallbackServerContext* context,

@@ -20,7 +20,7 @@ FoldStreamCall::FoldStreamCall(CallEnvironment& environment, Rpc rpc,
 
 absl::StatusOr<std::unique_ptr<StreamFold>> FoldStreamCall::MakeComputation(
     const std::string& header) const {
-  return make_fold_(header, environment_.limits);
+  return make_fold_(header, {environment_.limits, arrays()});
 }
 
 absl::Status FoldStreamCall::CheckArrays(const StreamMessage& message) const {
@@ -41,13 +41,18 @@ absl::StatusOr<bool> FoldStreamCall::HasBatch() const {
   // Bytes of which nothing can be computed wait for others, which may never come.
   if (waiting_bytes <= environment_.limits.message_bytes_max) return false;
   return kernels::InvalidField(
-      "data", absl::StrCat(waiting_bytes, " bytes wait for those of other arrays, where ",
-                           environment_.limits.message_bytes_max, " may"));
+      computation_->counted_field(),
+      absl::StrCat(waiting_bytes, " bytes wait for those of other arrays, where ",
+                   environment_.limits.message_bytes_max, " may"));
 }
 
 absl::Status FoldStreamCall::RunBatch(const JobContext& job_context) {
-  absl::Status status =
-      computation_->Run(intake_.batch(), job_context.lane, job_context.stop, report_.run);
+  absl::Status status;
+  do {
+    status = computation_->Run(intake_.batch(), job_context, report_.run);
+    const std::lock_guard lock(mutex_);
+    if (status.ok()) status = intake_.HoldState(computation_->state_bytes());
+  } while (status.ok() && computation_->HasMoreToRun());
   if (!status.ok() || !is_last_batch_) return status;
   return Answer(job_context);
 }

@@ -1,5 +1,5 @@
-// One call of ReduceStream or HistogramStream: batches are folded into one answer. Used by
-// services/compute_service.cc only.
+// One call of ReduceStream, HistogramStream or ReduceByKeyStream: batches are folded into one
+// answer. Used by services/compute_service.cc only.
 #ifndef GRIDFOLD_SERVER_STREAMS_FOLD_STREAM_CALL_H_
 #define GRIDFOLD_SERVER_STREAMS_FOLD_STREAM_CALL_H_
 
@@ -21,7 +21,7 @@ class FoldStreamCall final
     : public StreamCall<grpc::ServerReadReactor<grpc::ByteBuffer>, StreamFold> {
  public:
   using MakeFold = absl::StatusOr<std::unique_ptr<StreamFold>> (*)(const std::string& header,
-                                                                   const Limits& limits);
+                                                                   const FoldContext& context);
 
   // Messages have `array_count` fields of bulk data; their header makes the fold.
   FoldStreamCall(CallEnvironment& environment, Rpc rpc, grpc::CallbackServerContext& context,

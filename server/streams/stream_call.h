@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/types/element_type.h"
+#include "server/arrays/array_store.h"
 #include "server/base/error_reason.h"
 #include "server/base/exception_guard.h"
 #include "server/calls/call_environment.h"
@@ -66,6 +67,11 @@ class StreamCall : public Reactor, private IdleWatch::Waiter {
   // Something has happened, with or without an error: does what is to be done next. The call may be
   // gone afterwards, but for a method that gRPC has called.
   void Proceed(const absl::Status& status) { Proceed(std::unique_lock(mutex_), status); }
+
+  // Those of the caller, once the call has started.
+  TenantArrays arrays() const {
+    return {environment_.arrays, caller_.tenant, caller_.resident_bytes_max()};
+  }
 
   // A part of the answer is handed to the transport; it was taken.
   void BeginSend(uint64_t bytes) { unsent_.Begin(bytes); }

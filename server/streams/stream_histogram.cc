@@ -1,15 +1,15 @@
 // Histograms of streams: server/streams/stream_fold.h over kernels/folds/histogram_fold.h.
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/contract/histogram_outline.h"
-#include "kernels/contract/invalid_field.h"
 #include "kernels/folds/histogram_fold.h"
+#include "kernels/folds/joined.h"
 #include "server/base/limits.h"
+#include "server/compute/truth_check.h"
 #include "server/planning/answer_size.h"
 #include "server/streams/stream_fold.h"
 #include "server/wire/message_codec.h"
@@ -23,16 +23,17 @@ namespace {
 constexpr size_t kSamples = 0;
 constexpr size_t kYSamples = 1;
 constexpr size_t kWeights = 2;
-constexpr std::array<const char*, kStreamArrayCountMax> kFieldNames = {"data", "y_data", "weights"};
+constexpr size_t kMask = 3;
 
 class StreamHistogram final : public StreamFold {
  public:
-  StreamHistogram(kernels::HistogramPlan outline, const kernels::LaneOptions& lane)
-      : outline_(std::move(outline)), lane_(lane) {
-    element_bytes_[kSamples] = kernels::ElementSize(outline_.array.element_type);
-    if (outline_.two_dimensional) element_bytes_[kYSamples] = element_bytes_[kSamples];
-    if (outline_.weight_type)
-      element_bytes_[kWeights] = kernels::ElementSize(*outline_.weight_type);
+  StreamHistogram(PlannedHistogramStream planned, const kernels::LaneOptions& lane)
+      : outline_(std::move(planned.outline)), has_mask_(planned.has_mask), lane_(lane) {
+    StreamSizes& element_bytes = beside_.element_bytes;
+    element_bytes[kSamples] = kernels::ElementSize(outline_.array.element_type);
+    if (outline_.two_dimensional) element_bytes[kYSamples] = element_bytes[kSamples];
+    if (outline_.weight_type) element_bytes[kWeights] = kernels::ElementSize(*outline_.weight_type);
+    if (has_mask_) element_bytes[kMask] = 1;
   }
 
   kernels::ElementType element_type() const override { return outline_.array.element_type; }
@@ -46,26 +47,26 @@ class StreamHistogram final : public StreamFold {
     return AnswerBytes(plan);
   }
 
-  absl::Status CheckExpected(size_t array) const override {
-    if (element_bytes_[array] != 0) return absl::OkStatus();
-    return kernels::InvalidField(kFieldNames[array], "the request has no such array");
-  }
+  absl::Status CheckExpected(size_t array) const override { return beside_.CheckExpected(array); }
 
   bool CanRun(const StreamSizes& sizes) const override {
-    return SampleCount(sizes) >= outline_.channel_count;
+    return beside_.ElementCount(sizes) >= outline_.channel_count;
   }
 
   uint64_t batch_bytes_wanted() const override {
     return std::min(kStreamBatchesPerCounters * state_bytes(), kStreamPendingBytes / 2);
   }
 
-  absl::Status Run(StreamArrays& arrays, kernels::Lane& lane, std::stop_token stop,
+  absl::Status Run(StreamArrays& arrays, const JobContext& job,
                    kernels::RunStatistics& statistics) override {
-    if (absl::Status status = MakeFold(stop); !status.ok()) return status;
-    while (const kernels::HistogramPlan* const batch =
-               fold_->NextBatch(SampleCount(SizesOf(arrays)))) {
-      absl::Status status = RunBatch(*batch, arrays, lane, stop, statistics);
-      if (!status.ok()) return status;
+    if (absl::Status status = MakeFold(job.stop); !status.ok()) return status;
+    while (const uint64_t samples = beside_.ElementCount(SizesOf(arrays))) {
+      absl::StatusOr<uint64_t> taken = has_mask_ ? RunSelected(samples, arrays, job, statistics)
+                                                 : RunAll(samples, arrays, job, statistics);
+      if (!taken.ok()) return taken.status();
+      if (*taken == 0) break;
+      taken_ += *taken;
+      RemoveElements(beside_.element_bytes, *taken, arrays);
     }
     return absl::OkStatus();
   }
@@ -74,8 +75,9 @@ class StreamHistogram final : public StreamFold {
                                       const std::stop_token& stop) override {
     const StreamSizes sizes = SizesOf(rest);
     if (absl::Status status = MakeFold(stop); !status.ok()) return status;
-    if (absl::Status status = CheckSizes(sizes); !status.ok()) return status;
-    absl::StatusOr<kernels::HistogramMerge> merged = fold_->Finish(SampleCount(sizes), stop);
+    if (absl::Status status = beside_.CheckEnd(sizes, taken_); !status.ok()) return status;
+    absl::StatusOr<kernels::HistogramMerge> merged =
+        fold_->Finish(beside_.ElementCount(sizes), stop);
     if (!merged.ok()) return InHeader(merged.status());
     auto response = std::make_unique<v1::HistogramStreamResponse>();
     v1::ComputeHistogramResponse& result = *response->mutable_result();
@@ -101,71 +103,79 @@ class StreamHistogram final : public StreamFold {
     return absl::OkStatus();
   }
 
-  // Samples of which every array is there.
-  uint64_t SampleCount(const StreamSizes& sizes) const {
-    uint64_t count = std::numeric_limits<uint64_t>::max();
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      if (element_bytes_[i] != 0) count = std::min(count, sizes[i] / element_bytes_[i]);
+  // Returns how many samples it has taken of those that are there.
+  absl::StatusOr<uint64_t> RunAll(uint64_t samples, const StreamArrays& arrays,
+                                  const JobContext& job, kernels::RunStatistics& statistics) {
+    const kernels::HistogramPlan* const batch = fold_->NextBatch(samples);
+    if (batch == nullptr) return 0;
+    const uint64_t count = batch->array.element_count;
+    const FirstElements first(arrays, beside_.element_bytes, count);
+    absl::Status status =
+        RunBatch(*batch, {first.slices[kSamples], first.slices[kYSamples], first.slices[kWeights]},
+                 job, statistics);
+    if (!status.ok()) return status;
+    return count;
+  }
+
+  // The same of those that the mask selects, which are copied.
+  absl::StatusOr<uint64_t> RunSelected(uint64_t samples, const StreamArrays& arrays,
+                                       const JobContext& job, kernels::RunStatistics& statistics) {
+    const uint64_t count = std::min(samples, kSelectedElementsMax);
+    const FirstElements first(arrays, beside_.element_bytes, count);
+    const kernels::HostSlices& mask = first.slices[kMask];
+    if (absl::Status status = CheckTruths(mask, "where", job.stop); !status.ok()) return status;
+    std::array<std::string, kMask> selected;
+    for (size_t i = 0; i < selected.size(); ++i) {
+      selected[i] = kernels::Selected(first.slices[i], mask, beside_.element_bytes[i]);
+    }
+    std::array<kernels::HostSpan, kMask> rest;
+    for (size_t i = 0; i < rest.size(); ++i) {
+      rest[i] = {reinterpret_cast<const std::byte*>(selected[i].data()), selected[i].size()};
+    }
+    while (const kernels::HistogramPlan* const batch =
+               fold_->NextBatch(rest[kSamples].size_bytes / beside_.element_bytes[kSamples])) {
+      std::array<kernels::HostSpan, kMask> input;
+      for (size_t i = 0; i < input.size(); ++i) {
+        const size_t size_bytes = batch->array.element_count * beside_.element_bytes[i];
+        input[i] = {rest[i].data, size_bytes};
+        rest[i] = {rest[i].data + size_bytes, rest[i].size_bytes - size_bytes};
+      }
+      absl::Status status =
+          RunBatch(*batch, {input[kSamples], input[kYSamples], input[kWeights]}, job, statistics);
+      if (!status.ok()) return status;
     }
     return count;
   }
 
-  absl::Status RunBatch(const kernels::HistogramPlan& batch, StreamArrays& arrays,
-                        kernels::Lane& lane, const std::stop_token& stop,
-                        kernels::RunStatistics& statistics) {
-    std::array<std::vector<kernels::HostSpan>, kStreamArrayCountMax> pieces;
-    std::array<kernels::HostSlices, kStreamArrayCountMax> inputs;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const uint64_t size_bytes = batch.array.element_count * element_bytes_[i];
-      pieces[i] = arrays[i].First(size_bytes);
-      inputs[i] = {pieces[i], size_bytes};
-    }
+  absl::Status RunBatch(const kernels::HistogramPlan& batch, const kernels::HistogramInput& input,
+                        const JobContext& job, kernels::RunStatistics& statistics) {
     kernels::RunStatistics run;
-    const absl::StatusOr<kernels::HistogramResult> result = lane.RunHistogram(
-        batch, {inputs[kSamples], inputs[kYSamples], inputs[kWeights]}, stop, run);
+    const absl::StatusOr<kernels::HistogramResult> result =
+        job.lane.RunHistogram(batch, input, job.stop, run);
     statistics.Add(run);
     if (!result.ok()) return InHeader(result.status());
     fold_->Add(*result);
-    for (size_t i = 0; i < inputs.size(); ++i) arrays[i].RemoveFirst(inputs[i].size_bytes);
-    return absl::OkStatus();
-  }
-
-  // All arrays have whole elements, and the same number of them.
-  absl::Status CheckSizes(const StreamSizes& sizes) const {
-    const uint64_t folded = fold_->plan().array.element_count;
-    const auto count = [&](size_t i) { return folded + sizes[i] / element_bytes_[i]; };
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      if (element_bytes_[i] == 0) continue;
-      if (sizes[i] % element_bytes_[i] != 0) {
-        return kernels::InvalidField(
-            kFieldNames[i],
-            absl::StrCat(folded * element_bytes_[i] + sizes[i], " bytes are not a multiple of the ",
-                         element_bytes_[i], " bytes of one element"));
-      }
-      if (count(i) != count(kSamples)) {
-        return kernels::InvalidField(
-            kFieldNames[i],
-            absl::StrCat(count(i), " elements, where `data` has ", count(kSamples)));
-      }
-    }
     return absl::OkStatus();
   }
 
   const kernels::HistogramPlan outline_;
+  const bool has_mask_;
   const kernels::LaneOptions lane_;
   std::unique_ptr<kernels::HistogramFold> fold_;  // Once a job has run.
-  StreamSizes element_bytes_{};                   // 0 of arrays that the request does not have.
+  ArraysBeside beside_{.fields = {"data", "y_data", "weights", "where"}, .element_bytes = {}};
+  uint64_t taken_ = 0;  // Samples, whether they count or not.
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<StreamFold>> MakeStreamHistogram(const std::string& header,
-                                                                const Limits& limits) {
+                                                                const FoldContext& context) {
   v1::ComputeHistogramRequest request;
+  const Limits& limits = context.limits;
   if (absl::Status status = DecodeRequest(header, limits, request); !status.ok()) return status;
-  absl::StatusOr<kernels::HistogramPlan> plan = PlanStream(request, limits);
-  if (!plan.ok()) return InHeader(plan.status());
-  return std::make_unique<StreamHistogram>(*std::move(plan), limits.lane());
+  absl::StatusOr<PlannedHistogramStream> planned = PlanStream(request, limits);
+  if (!planned.ok()) return InHeader(planned.status());
+  return std::make_unique<StreamHistogram>(*std::move(planned), limits.lane());
 }
 
 }  // namespace gridfold::server

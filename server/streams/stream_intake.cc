@@ -52,13 +52,15 @@ absl::Status StreamIntake::CheckBegun() const {
 }
 
 absl::Status StreamIntake::HoldState(uint64_t bytes) {
-  if (!environment_.streams.HoldWhereThereIsRoom(tenant_, bytes)) {
+  if (bytes <= state_bytes_) return absl::OkStatus();
+  const uint64_t more = bytes - state_bytes_;
+  if (!environment_.streams.HoldWhereThereIsRoom(tenant_, more)) {
     return QueueFull(absl::StrCat("other streams leave no room for the ", bytes,
                                   " bytes that this one would hold"),
                      kRetryDelay);
   }
   state_bytes_ = bytes;
-  held_bytes_ += bytes;
+  held_bytes_ += more;
   return absl::OkStatus();
 }
 

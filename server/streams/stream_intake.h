@@ -45,8 +45,8 @@ class StreamIntake {
   // The first array, whose elements are the ones that callers count, has elements of this size.
   void SetElementSize(uint64_t bytes) { element_bytes_ = bytes; }
 
-  // Memory for as long as the call lasts. RESOURCE_EXHAUSTED with a retry delay where there is
-  // none.
+  // So much memory, or what it held before where that is more, for as long as the call lasts.
+  // RESOURCE_EXHAUSTED with a retry delay where there is none.
   absl::Status HoldState(uint64_t bytes);
 
   // Keeps the message's data. Errors: INVALID_ARGUMENT that names "element_count", where there is

@@ -63,6 +63,17 @@ inline grpc::Status Send(TestServer& server,
   writer->WritesDone();
   return writer->Finish();
 }
+inline grpc::Status Send(TestServer& server,
+                         const std::vector<v1::ReduceByKeyStreamRequest>& messages,
+                         v1::ReduceByKeyStreamResponse& response) {
+  grpc::ClientContext context;
+  const auto writer = server.compute().ReduceByKeyStream(&context, &response);
+  for (const v1::ReduceByKeyStreamRequest& message : messages) {
+    if (!writer->Write(message)) break;
+  }
+  writer->WritesDone();
+  return writer->Finish();
+}
 
 // Sends the messages while another thread takes the answers, which are left in `answers`.
 inline grpc::Status Send(TestServer& server, const std::vector<v1::ScanStreamRequest>& messages,

@@ -472,6 +472,14 @@ void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
     response.set_element_count(reduction->element_count);
     return;
   }
+  if (auto* const keyed = std::get_if<kernels::KeyedMerge>(&merged)) {
+    const auto& operation = std::get<kernels::KeyedMergePlan>(plan.operation).keyed;
+    FillResponse(operation, keyed->answer, *response.mutable_keyed_reduction());
+    response.mutable_keyed_reduction()->set_accumulator(std::move(keyed->accumulator));
+    response.set_element_type(ToWire(operation.reduction.array.element_type));
+    response.set_element_count(keyed->element_count);
+    return;
+  }
   auto& histogram = std::get<kernels::HistogramMerge>(merged);
   const auto& operation = std::get<kernels::HistogramPlan>(plan.operation);
   FillResponse(histogram.result, *response.mutable_histogram());

@@ -19,7 +19,7 @@
 namespace gridfold::server {
 
 // The byte fields of HistogramStreamRequest, which has the most.
-inline constexpr size_t kStreamArrayCountMax = 3;
+inline constexpr size_t kStreamArrayCountMax = 4;
 
 struct StreamMessage {
   std::optional<std::string> header;  // The encoded header; a copy. Nothing where there is none.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -211,11 +212,24 @@ class GroupCommand : public Command {
                                                           const InputOptions& keys,
                                                           const InputOptions& values,
                                                           const KeyedReductionOptions& options) {
-    const RequestShare share{.array_count = 2, .goes_by_library = false};
+    // Arrays of one request lie on one device, which is known of those that are there.
+    RequestShare share{.array_count = 2, .goes_by_library = !keys.resident && !values.resident};
     absl::StatusOr<InputPassage> opened_keys = OpenPassage(session, keys, kChunkBytes, share);
     if (!opened_keys.ok()) return opened_keys.status();
     absl::StatusOr<InputPassage> opened_values = OpenPassage(session, values, kChunkBytes, share);
     if (!opened_values.ok()) return opened_values.status();
+    // Where one of them is kept on the server, a request has to carry the other, or it is kept too.
+    share.goes_by_library = false;
+    for (const auto& [opened, other, options_of_it] :
+         {std::tuple(&*opened_keys, &*opened_values, &keys),
+          std::tuple(&*opened_values, &*opened_keys, &values)}) {
+      const bool may_be_large = std::holds_alternative<InputArray>(*opened) &&
+                                !options_of_it->resident && options_of_it->path != "-";
+      if (!may_be_large || !std::holds_alternative<OutgoingArray>(*other)) continue;
+      absl::StatusOr<InputPassage> again = OpenPassage(session, *options_of_it, kChunkBytes, share);
+      if (!again.ok()) return again.status();
+      *opened = *std::move(again);
+    }
     std::optional<ArrayPlace> place;
     for (const InputPassage* const opened : {&*opened_keys, &*opened_values}) {
       const auto* const array = std::get_if<InputArray>(opened);

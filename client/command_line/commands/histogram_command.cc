@@ -25,6 +25,7 @@
 #include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
+#include "client/command_line/commands/mask_feed.h"
 #include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/commands/plot_output.h"
 #include "client/command_line/input/element_conversion.h"
@@ -302,8 +303,13 @@ class HistogramCommand : public Command {
     if (weights != nullptr) options.weights = kGivenArray;
     return array.Ask(
         session, [&](Client& client, const CallOptions&) -> absl::StatusOr<HistogramResult> {
+          HistogramOptions asked = options;
+          absl::StatusOr<MaskFeed> mask = MaskFeed::Take(asked.where);
+          if (!mask.ok()) return mask.status();
+          companions.mask = mask->is_given();
+          const ElementType type = array.stream().element_type();
           const absl::StatusOr<std::unique_ptr<HistogramStream>> stream =
-              client.OpenHistogramStream(array.stream().element_type(), options, companions);
+              client.OpenHistogramStream(type, asked, companions);
           if (!stream.ok()) return stream.status();
           while (true) {
             std::span<const std::byte> pieces[3];
@@ -316,9 +322,13 @@ class HistogramCommand : public Command {
               pieces[i] = *piece;
               is_end &= piece->empty();
             }
-            if (is_end) return (*stream)->Finish();
-            absl::Status status = (*stream)->Write(pieces[0], pieces[1], pieces[2]);
+            const auto masked = is_end ? mask->rest() : mask->Next(pieces[0], type);
+            absl::Status status = absl::OkStatus();
+            if (!is_end || !masked.empty()) {
+              status = (*stream)->Write(pieces[0], pieces[1], pieces[2], masked);
+            }
             if (!status.ok()) return status;
+            if (is_end) return (*stream)->Finish();
           }
         });
   }

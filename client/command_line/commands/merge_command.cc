@@ -11,6 +11,8 @@
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/report/group_report.h"
+#include "client/command_line/report/group_table.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/reduction_report.h"
@@ -97,6 +99,9 @@ class MergeCommand : public Command {
     if (const auto* const reduction = std::get_if<ReductionResult>(&merge.answer)) {
       return reduction->accumulator;
     }
+    if (const auto* const groups = std::get_if<KeyedReductionResult>(&merge.answer)) {
+      return groups->accumulator;
+    }
     return std::get<MergedHistogram>(merge.answer).result.accumulator;
   }
 
@@ -110,6 +115,20 @@ class MergeCommand : public Command {
                 },
             .json = [reduction] { return ToJson(reduction); },
             .table = [reduction] { return ToTable(reduction); },
+            .array = [&merged] { return ToArray(merged); }};
+  }
+
+  AnswerForms FormsOf(const Session& session, const Answer<MergeResult>& answer,
+                      const KeyedReductionResult& merged) const {
+    const Answer<KeyedReductionResult> groups = {Describe(answer.result), merged,
+                                                 answer.round_trip_time};
+    const KeyedReductionOptions options{.groups = FoundKeys{}};
+    return {.text =
+                [this, &session, groups, options](std::ostream& out) {
+                  PrintGroups(groups, options, rows_max_, session.style(), out);
+                },
+            .json = [groups, options] { return ToJson(groups, options); },
+            .table = [groups, options] { return ToTable(groups, options); },
             .array = [&merged] { return ToArray(merged); }};
   }
 

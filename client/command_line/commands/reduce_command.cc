@@ -24,6 +24,7 @@
 #include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
+#include "client/command_line/commands/mask_feed.h"
 #include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/number_parsing.h"
 #include "client/command_line/report/json_report.h"
@@ -253,18 +254,25 @@ class ReduceCommand : public Command {
 
   static ReductionAnswer Send(const Session& session, OutgoingArray& array,
                               const ReductionOptions& options) {
-    return array.Ask(
-        session, [&](Client& client, const CallOptions&) -> absl::StatusOr<ReductionResult> {
-          const absl::StatusOr<std::unique_ptr<ReductionStream>> stream =
-              client.OpenReductionStream({.element_type = array.stream().element_type(),
-                                          .row_shape = array.stream().row_shape()},
-                                         options);
-          if (!stream.ok()) return stream.status();
-          const absl::Status sent = array.SendAll(
-              [&](std::span<const std::byte> piece) { return (*stream)->Write(piece); });
-          if (!sent.ok()) return sent;
-          return (*stream)->Finish();
-        });
+    const auto ask = [&](Client& client, const CallOptions&) -> absl::StatusOr<ReductionResult> {
+      ReductionOptions asked = options;
+      absl::StatusOr<MaskFeed> mask = MaskFeed::Take(asked.where);
+      if (!mask.ok()) return mask.status();
+      const ElementType type = array.stream().element_type();
+      const absl::StatusOr<std::unique_ptr<ReductionStream>> stream =
+          client.OpenReductionStream({.element_type = type,
+                                      .row_shape = array.stream().row_shape(),
+                                      .has_mask = mask->is_given()},
+                                     asked);
+      if (!stream.ok()) return stream.status();
+      absl::Status sent = array.SendAll([&](std::span<const std::byte> piece) {
+        return (*stream)->Write(piece, mask->Next(piece, type));
+      });
+      if (sent.ok() && !mask->rest().empty()) sent = (*stream)->Write({}, mask->rest());
+      if (!sent.ok()) return sent;
+      return (*stream)->Finish();
+    };
+    return array.Ask(session, ask);
   }
 
   absl::StatusOr<ReductionOptions> ToOptions() const {

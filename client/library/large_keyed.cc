@@ -1,0 +1,149 @@
+// Reductions by key of arrays that one message may not carry.
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "client/library/array_calls.h"
+#include "client/library/array_parts.h"
+#include "client/library/array_route.h"
+#include "client/library/keyed_conversion.h"
+#include "client/library/resident_upload.h"
+#include "client/library/sent_arrays.h"
+
+namespace gridfold::client {
+namespace {
+
+// The arrays of a request that are all of the caller's memory.
+struct KeyedViews {
+  const ArrayView& keys;
+  const ArrayView& values;
+  const ArrayView* y_keys = nullptr;
+
+  uint64_t size_bytes() const {
+    return keys.bytes().size() + values.bytes().size() +
+           (y_keys != nullptr ? y_keys->bytes().size() : 0);
+  }
+};
+
+std::optional<KeyedViews> ViewsOf(const ArrayInput& keys, const ArrayInput& values,
+                                  const KeyedReductionOptions& options) {
+  const auto* const key_view = std::get_if<ArrayView>(&keys.source());
+  const auto* const value_view = std::get_if<ArrayView>(&values.source());
+  if (key_view == nullptr || value_view == nullptr) return std::nullopt;
+  const auto* const bins = std::get_if<KeyBins>(&options.groups);
+  if (bins == nullptr || !bins->y_keys) return KeyedViews{*key_view, *value_view};
+  const auto* const y_view = std::get_if<ArrayView>(&bins->y_keys->source());
+  if (y_view == nullptr) return std::nullopt;
+  return KeyedViews{*key_view, *value_view, y_view};
+}
+
+// What the server would refuse in a stream, and sizes that do not match, go in a request, which
+// says what is wrong with them.
+bool CanStream(const KeyedViews& views, const KeyedReductionOptions& options) {
+  const uint64_t count = views.keys.element_count();
+  if (views.values.element_count() != count) return false;
+  if (views.y_keys != nullptr && (views.y_keys->element_count() != count ||
+                                  views.y_keys->element_type() != views.keys.element_type())) {
+    return false;
+  }
+  if (views.keys.element_type() == ElementType::kBool ||
+      views.values.element_type() == ElementType::kBool) {
+    return false;
+  }
+  if (HasProductOfFloats(views.values.element_type(), {.statistics = options.statistics})) {
+    return false;
+  }
+  const auto* const bins = std::get_if<KeyBins>(&options.groups);
+  return bins == nullptr || !HasRangeToFind(HistogramOptions{.bins = bins->bins});
+}
+
+absl::StatusOr<KeyedReductionResult> Told(absl::StatusOr<KeyedReductionResult> result,
+                                          ArrayTransport transport) {
+  if (result.ok()) {
+    result->execution.transport = transport;
+    result->execution.streams = 1;
+  }
+  return result;
+}
+
+absl::StatusOr<KeyedReductionResult> Once(Transport& transport, const ArrayInput& keys,
+                                          const ArrayInput& values,
+                                          const KeyedReductionOptions& options,
+                                          const CallOptions& call_options) {
+  v1::ReduceByKeyResponse response;
+  absl::Status status = transport.Call("/gridfold.v1.ComputeService/ReduceByKey",
+                                       ToWire(keys, values, options), call_options, response);
+  if (!status.ok()) return status;
+  return FromProto(response);
+}
+
+absl::StatusOr<KeyedReductionResult> InStream(ArrayCalls& calls, const KeyedViews& views,
+                                              const KeyedReductionOptions& options,
+                                              const CallBudget& budget, ProgressTally& progress) {
+  const absl::StatusOr<uint64_t> message_bytes = calls.MessageBytes(budget.Rest());
+  if (!message_bytes.ok()) return message_bytes.status();
+  const v1::ReduceByKeyRequest header =
+      ToStreamedProto(views.keys.element_type(), views.values.element_type(), options);
+  SentArrays sent{.header = header,
+                  .fields = {views.keys.bytes(), views.values.bytes()},
+                  .element_count = views.keys.element_count()};
+  if (views.y_keys != nullptr) sent.fields[2] = views.y_keys->bytes();
+  v1::ReduceByKeyStreamResponse response;
+  const absl::Status status =
+      calls.transport().Try(budget.Rest(), [&](const auto& channel, const CallHead& head) {
+        return SendArraysOnce(
+            channel, "/gridfold.v1.ComputeService/ReduceByKeyStream", head, sent, *message_bytes,
+            [&](uint64_t bytes) { progress.Sent(0, bytes); }, response);
+      });
+  if (!status.ok()) return status;
+  return FromProto(response.result());
+}
+
+// By way of arrays on the server, for as long as the call lasts.
+absl::StatusOr<KeyedReductionResult> ByResident(ArrayCalls& calls, const KeyedViews& views,
+                                                const KeyedReductionOptions& options,
+                                                const CallBudget& budget, ProgressTally& progress) {
+  ResidentUpload upload(calls, budget, progress);
+  const absl::StatusOr<ArrayInput> keys = upload.Send(views.keys);
+  if (!keys.ok()) return keys.status();
+  const absl::StatusOr<ArrayInput> values = upload.Send(views.values);
+  if (!values.ok()) return values.status();
+  KeyedReductionOptions moved = options;
+  if (views.y_keys != nullptr) {
+    absl::StatusOr<ArrayInput> y_keys = upload.Send(*views.y_keys);
+    if (!y_keys.ok()) return y_keys.status();
+    std::get<KeyBins>(moved.groups).y_keys = *std::move(y_keys);
+  }
+  return Once(calls.transport(), *keys, *values, moved, budget.Rest());
+}
+
+}  // namespace
+
+absl::StatusOr<KeyedReductionResult> ArrayCalls::ReduceByKey(const ArrayInput& keys,
+                                                             const ArrayInput& values,
+                                                             const KeyedReductionOptions& options,
+                                                             const CallOptions& call_options) {
+  const std::optional<KeyedViews> views = ViewsOf(keys, values, options);
+  if (!views) return Once(transport_, keys, values, options, call_options);
+  const ClientOptions& client_options = transport_.options();
+  const CallBudget budget(call_options, client_options.default_timeout);
+  ProgressTally progress(call_options, views->size_bytes());
+  ArrayTransport way = call_options.transport.value_or(client_options.transport);
+  if (way == ArrayTransport::kAuto && views->size_bytes() > kInlineBytesMax) {
+    const absl::StatusOr<ServerLimits> limits = Limits(budget.Rest());
+    if (!limits.ok()) return limits.status();
+    if (!FitsMessage(views->size_bytes(), 0, *limits, client_options)) {
+      way = CanStream(*views, options) ? ArrayTransport::kStream : ArrayTransport::kResident;
+    }
+  }
+  if (way == ArrayTransport::kStreams) way = ArrayTransport::kStream;
+  if (way == ArrayTransport::kStream && CanStream(*views, options)) {
+    return Told(InStream(*this, *views, options, budget, progress), way);
+  }
+  if (way == ArrayTransport::kResident && views->size_bytes() > 0) {
+    return Told(ByResident(*this, *views, options, budget, progress), way);
+  }
+  return Told(Once(transport_, keys, values, options, budget.Rest()), ArrayTransport::kInline);
+}
+
+}  // namespace gridfold::client
