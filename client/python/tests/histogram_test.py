@@ -60,6 +60,19 @@ class HistogramTest(PackageTest):
         self.check([1, 2], bins=[1])
         self.check([0.0, np.nan, 1.0], range=(0, 1))
 
+    def test_edges_that_are_equal(self):
+        array = np.array([1.0, 1.0, 2.0, 3.0, np.nextafter(1, 2)])
+        for edges in ([1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0, 3.0], [1.0, 3.0, 3.0]):
+            self.check(array, edges)
+            counts, *of_axes = self.gpu.histogram2d(array, array[::-1], [edges, 2])
+            expected, *expected_axes = np.histogram2d(array, array[::-1], [edges, 2])
+            self.assert_same(counts, expected)
+            for actual, other in zip(of_axes, expected_axes):
+                self.assert_same(actual, other)
+        # Too large for half a unit to be told apart: all edges of float16 are equal.
+        counts, edges = self.gpu.histogram(np.full(5, 30_000, "f2"), 10)
+        self.assert_same(counts, np.histogram(np.full(5, 30_000, "f2"), edges)[0])
+
     def test_errors_are_those_of_numpy(self):
         cases = [dict(bins=0), dict(bins=2.5), dict(bins=[2, 1]), dict(bins=[[1, 2]]),
                  dict(range=(1, 0)), dict(range=(0, np.inf)), dict(bins="nonsense"),

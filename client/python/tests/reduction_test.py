@@ -140,6 +140,9 @@ class ReductionTest(PackageTest):
         for name in ("sum", "prod", "any", "all"):
             self.assert_near(getattr(self.gpu, name)(array, axis=0, where=mask),
                              getattr(np, name)(array, axis=0, where=mask), name)
+        nothing = np.zeros_like(mask)
+        self.assert_same(self.gpu.max(array, initial=-99, where=nothing), np.max(
+            array, initial=-99, where=nothing))
         self.assert_same(self.gpu.max(array, axis=1, initial=-99, where=mask),
                          np.max(array, axis=1, initial=-99, where=mask))
         for name in ("mean", "std", "var"):

@@ -97,11 +97,7 @@ class Histograms:
         specification, places = _specify(edges)
         channels, _, _ = self._engine.histogram(source, [specification], None, weight_source,
                                                 False, [])
-        values = channels[0][0]
-        if places is not None:
-            spread = np.zeros(count, values.dtype)
-            spread[places] = values
-            values = spread
+        values = _spread(channels[0][0], [specification], [places], (count,))
         counts: Array = values.astype(np.intp if weights is None else weights.dtype, copy=False)
         return counts
 
@@ -116,16 +112,16 @@ class Histograms:
             raise ValueError("x and y must have the same length.")
         both = np.result_type(first.dtype, second.dtype)
         checked, edges = _bins_of_both(self, first, second, bins, range)
-        specified = [_specify(one)[0] for one in checked]
+        specified, places = zip(*map(_specify, checked))
         shape = tuple(len(one) - 1 for one in edges)
         weight_array = None if weights is None else as_array(weights).ravel()
         if first.size == 0:
             counts = np.zeros(shape)
         else:
             channels, _, _ = self._engine.histogram(
-                _source(first, both), specified, _source(second, both),
+                _source(first, both), list(specified), _source(second, both),
                 None if weight_array is None else _source(weight_array), False, [])
-            counts = channels[0][0].astype(np.float64, copy=False).reshape(shape)
+            counts = _spread(channels[0][0], specified, places, shape).astype(np.float64, copy=False)
         if density:
             counts = counts / counts.sum() / np.diff(edges[0])[:, None] / np.diff(edges[1])
         return counts, edges[0], edges[1]
@@ -174,9 +170,24 @@ def _specify(edges: Union[Even, Array]) -> tuple[tuple[Any, ...], Optional[Array
     has_width = np.diff(numbers) > 0
     if has_width.all():
         return ("edges", numbers.tolist()), None
-    # Of equal edges NumPy's bins are empty, but for the last one, which is closed.
-    kept = np.append(True, has_width)
-    return ("edges", numbers[kept].tolist()), np.flatnonzero(has_width)
+    # NumPy's bins between equal edges are empty, but for the last one, which has its edge.
+    kept, places = numbers[np.append(True, has_width)], np.flatnonzero(has_width)
+    if has_width.size and not has_width[-1]:
+        kept = np.unique([*kept, np.nextafter(kept[-1], np.inf), np.inf])
+        places = np.append(places, has_width.size - 1)
+    return ("edges", kept.tolist()), places
+
+
+def _spread(values: Array, specified: Sequence[tuple[Any, ...]],
+            places: Sequence[Optional[Array]], shape: tuple[int, ...]) -> Array:
+    """What the bins for the wire hold, in the bins that were asked for: places as of _specify."""
+    if all(one is None for one in places):
+        return values.reshape(shape)
+    given = values.reshape([one[1] if one[0] == "even" else len(one[1]) - 1 for one in specified])
+    chosen = [np.arange(size) if one is None else one for one, size in zip(places, shape)]
+    spread = np.zeros(shape, values.dtype)
+    spread[np.ix_(*chosen)] = given[tuple(slice(len(one)) for one in chosen)]
+    return spread
 
 
 def _check_bins(self: Any, array: Any, bins: Any, range: Range) -> Union[Even, Array]:

@@ -47,7 +47,9 @@ class Reductions:
             if is_for_server(x, axis, identity):
                 return reduce_where(self._engine, x, name, axis, keepdims, where, policy,
                                     identity if name in ("min", "max") else None)
-            x = select(x, where, keepdims) if axis is None else fill(x, where, identity)
+            # An extreme has its initial value even where nothing is selected.
+            is_whole = axis is None and (identity is None or name not in ("min", "max"))
+            x = select(x, where, keepdims) if is_whole else fill(x, where, identity)
         question = ask(x, axis, keepdims, in_order=name in ("argmin", "argmax"))
         if number in SPREADS and policy.ddof and question.layout is not None:
             if not isinstance(policy.ddof, int) or group_length(question) <= policy.ddof:
