@@ -107,7 +107,7 @@ TEST_F(AccessTest, EveryRpcWantsAGoodToken) {
         "ArrayService/ListArrays",         "ArrayService/DeleteArray",
         "RegionService/RegisterRegion",    "RegionService/UnregisterRegion",
         "RegionService/ListRegions",       "ServerService/GetServerInfo",
-        "ServerService/GetStatistics"}) {
+        "ServerService/GetStatistics",     "ComputeService/SubtractAccumulators"}) {
     SCOPED_TRACE(method);
     ExpectUnauthenticated(CallRaw(channel_, absl::StrCat("/gridfold.v1.", method), "").status);
   }

@@ -68,6 +68,27 @@ class AccumulatorTest(CommandLineTest):
         self.succeed("merge", *parts, "--output", table)
         self.assertTrue(table.read_text().startswith("| source | column | sum | max |"))
 
+    def test_parts_are_taken_out(self):
+        array = np.load(DELAY)
+        statistics = "count,sum,mean,variance,l1_norm,nonzero_count"
+        parts = self.parts(array, (40_000, 40_001), lambda part, _: (
+            "reduce", part, "--stat", statistics))
+        self.succeed("merge", *parts, "--output", self.folder / "all.acc")
+        rest = self.json("merge", self.folder / "all.acc", "--subtract", parts[0],
+                         "--subtract", parts[2])
+        one_call = self.json("reduce", self.save("one.npy", array[40_000:40_001]),
+                             "--stat", statistics)
+        self.assertEqual(rest["statistics"], one_call["statistics"])
+        self.assertEqual(rest["execution"]["strategy"], "subtract/reduction")
+        self.succeed("merge", *parts, "--subtract", parts[1], "--output", self.folder / "two.acc")
+        self.succeed("merge", parts[0], parts[2], "--output", self.folder / "same.acc")
+        self.assertEqual((self.folder / "two.acc").read_bytes(),
+                         (self.folder / "same.acc").read_bytes())
+        self.expect_failure(1, "--subtract: group 0: what is taken out was never in it",
+                            "merge", parts[1], "--subtract", parts[0])
+        extremes, = self.parts(array[:9], (), lambda part, _: ("reduce", part, "--stat", "max"))
+        self.expect_failure(1, "max", "merge", extremes, "--subtract", extremes)
+
     def test_damage_is_named(self):
         part, = self.parts(np.arange(10), (), lambda path, _: ("reduce", path))
         bad = self.folder / "bad.acc"

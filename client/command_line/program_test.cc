@@ -51,6 +51,13 @@ class ProgramTest : public testing::Test {
       histogram_request_ = request;
       return grpc::Status(grpc::StatusCode::ABORTED, "asked");
     };
+    server_.on_subtract = [this](grpc::ServerContext&,
+                                 const v1::SubtractAccumulatorsRequest& request,
+                                 v1::SubtractAccumulatorsResponse& response) {
+      subtract_request_ = request;
+      response = subtract_response_;
+      return grpc::Status::OK;
+    };
     server_.on_merge = [this](grpc::ServerContext&, const v1::MergeAccumulatorsRequest& request,
                               v1::MergeAccumulatorsResponse& response) {
       merge_request_ = request;
@@ -102,6 +109,8 @@ class ProgramTest : public testing::Test {
   v1::ComputeHistogramRequest histogram_request_;
   v1::MergeAccumulatorsRequest merge_request_;
   v1::MergeAccumulatorsResponse merge_response_;
+  v1::SubtractAccumulatorsRequest subtract_request_;
+  v1::SubtractAccumulatorsResponse subtract_response_;
   std::ostringstream out_;
   std::ostringstream error_out_;
 
@@ -259,6 +268,33 @@ TEST_F(ProgramTest, MergedHistogramsArePrinted) {
   EXPECT_THAT(out_.str(), HasSubstr("quantile 0.5    -6.5\n"));
   EXPECT_EQ(Run({"merge", "@a.acc", "--json"}), ExitCode::kSuccess);
   EXPECT_EQ(nlohmann::json::parse(out_.str())["channels"][0]["counts"][1], 5);
+}
+
+TEST_F(ProgramTest, MergeSubtracts) {
+  Write("whole.acc", "whole");
+  Write("new.acc", "new");
+  Write("old.acc", "old");
+  Write("older.acc", "older");
+  Write("rest.acc", "");
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(remainder {
+           reduction { results { statistic: STATISTIC_SUM values { int64_values { values: 4 } } }
+                       group_count: 1 accumulator: "rest" }
+           element_type: ELEMENT_TYPE_INT64 element_count: 7 })",
+      &subtract_response_));
+  EXPECT_EQ(Run({"merge", "@whole.acc", "--subtract", "@old.acc", "--subtract", "@older.acc",
+                 "--output", "@rest.acc"}),
+            ExitCode::kSuccess);
+  ExpectMessage(subtract_request_, "minuend: 'whole' subtrahends: 'old' subtrahends: 'older'");
+  EXPECT_EQ(*ReadFile(Path("rest.acc"), 100, nullptr), "rest");
+  EXPECT_THAT(out_.str(), HasSubstr("7 int64 elements\n\nsum  4\n"));
+  // What was merged before.
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(reduction { group_count: 1 accumulator: "merged" })", &merge_response_));
+  EXPECT_EQ(Run({"merge", "@whole.acc", "@new.acc", "--subtract", "@old.acc", "--partial"}),
+            ExitCode::kSuccess);
+  ExpectMessage(merge_request_, "accumulators: 'whole' accumulators: 'new' partial: true");
+  ExpectMessage(subtract_request_, "minuend: 'merged' subtrahends: 'old' partial: true");
 }
 
 TEST_F(ProgramTest, MergeNeedsFilesThatCanBeRead) {

@@ -37,8 +37,7 @@ struct Merged {
   bool sparse = false;
 };
 
-absl::StatusOr<Merged> Merge(std::span<const absl::string_view> parts, bool partial) {
-  const auto plan = kernels::PlanMerge(parts, kLimits, {});
+absl::StatusOr<Merged> Fold(const absl::StatusOr<kernels::MergePlan>& plan, bool partial) {
   if (!plan.ok()) return plan.status();
   if (std::holds_alternative<kernels::KeyedMergePlan>(plan->operation)) {
     return kernels::InvalidField("accumulator", "is of found keys, which servers merge");
@@ -62,12 +61,18 @@ absl::StatusOr<Merged> Merge(std::span<const absl::string_view> parts, bool part
   return merged;
 }
 
+absl::StatusOr<Merged> Merge(std::span<const absl::string_view> parts, bool partial) {
+  return Fold(kernels::PlanMerge(parts, kLimits, {}), partial);
+}
+
 // A handle for the caller. Its parts are not all of the whole: no answer is asked for.
-absl::Status HandOut(std::span<const absl::string_view> parts, gridfold_accumulator** accumulator) {
-  absl::StatusOr<Merged> merged = Merge(parts, /*partial=*/true);
+absl::Status HandOut(absl::StatusOr<Merged> merged, gridfold_accumulator** accumulator) {
   if (!merged.ok()) return merged.status();
   *accumulator = merged->accumulator.release();
   return absl::OkStatus();
+}
+absl::Status HandOut(std::span<const absl::string_view> parts, gridfold_accumulator** accumulator) {
+  return HandOut(Merge(parts, /*partial=*/true), accumulator);
 }
 absl::Status HandOut(const Bytes& bytes, gridfold_accumulator** accumulator) {
   if (!bytes.ok()) return bytes.status();
@@ -97,21 +102,40 @@ Bytes AccumulateHistogram(gridfold_engine* engine, const gridfold_samples* sampl
   return kernels::MakeHistogramAccumulator(*plan, *result);
 }
 
+// The bytes of the handles that the caller's argument `name` has.
+absl::StatusOr<std::vector<absl::string_view>> BytesOf(const gridfold_accumulator* const* handles,
+                                                       uint64_t count, absl::string_view name) {
+  if (count > 0) {
+    if (absl::Status status = RequireArgument(handles, name); !status.ok()) return status;
+  }
+  std::vector<absl::string_view> views;
+  for (uint64_t i = 0; i < count; ++i) {
+    absl::Status status = RequireArgument(handles[i], absl::StrCat(name, "[", i, "]"));
+    if (!status.ok()) return status;
+    views.push_back(handles[i]->bytes);
+  }
+  return views;
+}
+
 absl::Status MergeHandles(const gridfold_accumulator* const* parts, uint64_t part_count,
                           gridfold_accumulator** accumulator) {
   if (absl::Status status = RequireArgument(accumulator, "accumulator"); !status.ok()) {
     return status;
   }
-  if (part_count > 0) {
-    if (absl::Status status = RequireArgument(parts, "parts"); !status.ok()) return status;
-  }
-  std::vector<absl::string_view> views;
-  for (uint64_t i = 0; i < part_count; ++i) {
-    absl::Status status = RequireArgument(parts[i], absl::StrCat("parts[", i, "]"));
-    if (!status.ok()) return status;
-    views.push_back(parts[i]->bytes);
-  }
-  return HandOut(views, accumulator);
+  const auto views = BytesOf(parts, part_count, "parts");
+  return views.ok() ? HandOut(*views, accumulator) : views.status();
+}
+
+absl::Status SubtractHandles(const gridfold_accumulator* minuend,
+                             const gridfold_accumulator* const* subtrahends,
+                             uint64_t subtrahend_count, gridfold_accumulator** accumulator) {
+  absl::Status status = RequireArgument(accumulator, "accumulator");
+  if (status.ok()) status = RequireArgument(minuend, "minuend");
+  if (!status.ok()) return status;
+  const auto views = BytesOf(subtrahends, subtrahend_count, "subtrahends");
+  if (!views.ok()) return views.status();
+  const auto plan = kernels::PlanSubtraction(minuend->bytes, *views, kLimits, {});
+  return HandOut(Fold(plan, /*partial=*/true), accumulator);
 }
 
 // The answer of an accumulator, which is of the right kind of operation.
@@ -177,6 +201,14 @@ gridfold_status gridfold_accumulator_merge(const gridfold_accumulator* const* pa
                                            uint64_t part_count,
                                            gridfold_accumulator** accumulator) {
   return Guarded([&] { return MergeHandles(parts, part_count, accumulator); });
+}
+
+gridfold_status gridfold_accumulator_subtract(const gridfold_accumulator* minuend,
+                                              const gridfold_accumulator* const* subtrahends,
+                                              uint64_t subtrahend_count,
+                                              gridfold_accumulator** accumulator) {
+  return Guarded(
+      [&] { return SubtractHandles(minuend, subtrahends, subtrahend_count, accumulator); });
 }
 
 gridfold_status gridfold_accumulator_parse(const void* bytes, uint64_t byte_count,

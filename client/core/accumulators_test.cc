@@ -52,6 +52,15 @@ absl::StatusOr<Words> WordsOf(const Accumulator& accumulator) {
   return words;
 }
 
+// What remains of the whole where all parts but the first are taken out.
+absl::StatusOr<Accumulator> WithoutTheRest(const Accumulator& whole,
+                                           const std::vector<Accumulator>& parts) {
+  std::vector<const gridfold_accumulator*> rest;
+  for (size_t p = 1; p < parts.size(); ++p) rest.push_back(parts[p].get());
+  return Call<gridfold_accumulator>(gridfold_accumulator_subtract, whole.get(), rest.data(),
+                                    uint64_t{rest.size()});
+}
+
 // The whole of parts whose words are added.
 Accumulator AddedByWords(const std::vector<Accumulator>& parts) {
   Words sum = *WordsOf(parts[0]);
@@ -155,6 +164,11 @@ TEST_F(AccumulatorsTest, OfHistogramsHaveTheAnswersOfOnePass) {
         parts.push_back(part(cuts[p] * spec.channel_count, cuts[p + 1] * spec.channel_count));
       }
       EXPECT_EQ(BytesOf(AddedByWords(parts)), BytesOf(whole));
+      if (parts.size() > 1) {
+        const auto first = WithoutTheRest(whole, parts);
+        ASSERT_TRUE(first.ok()) << first.status();
+        EXPECT_EQ(BytesOf(*first), BytesOf(parts[0]));
+      }
       const Accumulator merged = MergedByTree(std::move(parts), random_);
       EXPECT_EQ(BytesOf(merged), BytesOf(whole));
       conformance::CheckHistogram(
@@ -165,6 +179,26 @@ TEST_F(AccumulatorsTest, OfHistogramsHaveTheAnswersOfOnePass) {
       EXPECT_EQ(description.is_histogram, 1);
       EXPECT_EQ(description.element_count, count);
     }
+  }
+}
+
+TEST_F(AccumulatorsTest, PartsAreTakenOutAgain) {
+  for (const kernels::ElementType type : conformance::kAllTypes) {
+    kernels::ReductionSpec spec;
+    spec.statistics = {kernels::Statistic::kMean, kernels::Statistic::kStandardDeviation,
+                       kernels::Statistic::kL1Norm, kernels::Statistic::kNonzeroCount};
+    spec.grouping.kind = kernels::GroupingKind::kAxis0;
+    const auto matrix = kernels::ArrayDescription::Matrix(type, 40, 5);
+    const TestArray array = conformance::MakeData(matrix, DataKind::kWide, 7);
+    std::vector<Accumulator> parts;
+    parts.push_back(OfReduction(PartOf(array, 0, 13), spec, 0));
+    parts.push_back(OfReduction(PartOf(array, 13, 14), spec, 0));
+    parts.push_back(OfReduction(PartOf(array, 14, 40), spec, 0));
+    const Accumulator whole = OfReduction(ToC(array), spec, 0);
+    const auto first = WithoutTheRest(whole, parts);
+    ASSERT_TRUE(first.ok()) << first.status();
+    EXPECT_EQ(BytesOf(*first), BytesOf(parts[0]));
+    EXPECT_TRUE(absl::IsInvalidArgument(WithoutTheRest(*first, parts).status()));
   }
 }
 

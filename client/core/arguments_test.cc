@@ -95,6 +95,7 @@ TEST_F(ArgumentsTest, Nothing) {
   ExpectInvalid(gridfold_accumulator_merge(nullptr, 0, &accumulator), "accumulators");
   const gridfold_accumulator* const none = nullptr;
   ExpectInvalid(gridfold_accumulator_merge(&none, 1, &accumulator), "parts[0]");
+  ExpectInvalid(gridfold_accumulator_subtract(nullptr, &none, 1, &accumulator), "minuend");
   ExpectInvalid(gridfold_accumulator_parse(nullptr, 5, &accumulator), "bytes");
   ExpectInvalid(gridfold_accumulator_parse(nullptr, 0, &accumulator), "accumulators[0]");
   ExpectInvalid(gridfold_accumulator_parse("GFAC", 4, nullptr), "accumulator");
@@ -104,6 +105,12 @@ TEST_F(ArgumentsTest, Nothing) {
   const void* bytes = nullptr;
   uint64_t count = 0;
   int64_t word = 0;
+  ExpectInvalid(gridfold_accumulator_subtract(made.get(), nullptr, 1, &accumulator), "subtrahends");
+  ExpectInvalid(gridfold_accumulator_subtract(made.get(), nullptr, 0, &accumulator), "subtrahends");
+  ExpectInvalid(gridfold_accumulator_subtract(made.get(), &none, 1, &accumulator),
+                "subtrahends[0]");
+  const gridfold_accumulator* const itself = made.get();
+  ExpectInvalid(gridfold_accumulator_subtract(itself, &itself, 1, nullptr), "accumulator");
   gridfold_accumulator_description description;
   ExpectInvalid(gridfold_accumulator_bytes(nullptr, &bytes, &count), "accumulator");
   ExpectInvalid(gridfold_accumulator_bytes(made.get(), nullptr, &count), "bytes");

@@ -415,6 +415,16 @@ GRIDFOLD_API gridfold_status gridfold_accumulator_merge(const gridfold_accumulat
                                                         uint64_t part_count,
                                                         gridfold_accumulator** accumulator);
 
+/* What remains of `minuend` where at least one accumulator that was merged into it is taken out: to
+ * the bit that of the other parts, however often parts come and go. For sums and counts, what is
+ * made of them, and histograms. GRIDFOLD_INVALID_ARGUMENT names "minuend" where a statistic has no
+ * such form (minima, maxima, their indices, ranges, products, bitwise and, or, exclusive or), and
+ * "subtrahends" where what is subtracted was never in it, or where it cannot be told whether a NaN
+ * or an infinity remains. A sum that is 0 is 0.0 unless all elements of the minuend are -0.0. */
+GRIDFOLD_API gridfold_status gridfold_accumulator_subtract(
+    const gridfold_accumulator* minuend, const gridfold_accumulator* const* subtrahends,
+    uint64_t subtrahend_count, gridfold_accumulator** accumulator);
+
 /* From bytes of MergeAccumulators or of gridfold_accumulator_bytes, and to them. Bytes that no data
  * could have led to are refused; other forged bytes cannot be told. Takes memory in proportion to
  * the bytes and to the bins that they claim, GRIDFOLD_BINS_MAX at most. */

@@ -18,6 +18,10 @@ struct MergeOptions {
   bool partial = false;
 };
 
+struct SubtractOptions {
+  bool partial = false;  // Whether more is to come or to go, as in MergeOptions.
+};
+
 // A merged histogram, with the options with which its parts were requested: bins, except integer
 // bins, are given by their edges, and y_array and weights are empty views where there were such
 // arrays.

@@ -104,6 +104,15 @@ class Client {
                                                 const MergeOptions& options = {},
                                                 const CallOptions& call_options = {});
 
+  // Takes accumulators, at least one, out of one that they were merged into. What remains has the
+  // bits of the other parts, however often parts come and go. INVALID_ARGUMENT names `minuend`
+  // where it has statistics that are not made of sums and counts; `subtrahends` where they were
+  // never in it, or where it cannot be told whether a NaN or an infinity remains.
+  absl::StatusOr<MergeResult> SubtractAccumulators(const std::string& minuend,
+                                                   std::span<const std::string> subtrahends,
+                                                   const SubtractOptions& options = {},
+                                                   const CallOptions& call_options = {});
+
   // The same operations on arrays that are sent in pieces (stream.h). The histogram's options
   // `y_array` and `weights` are not used; bins of keys have second coordinates where `y_keys` is
   // set, to an array that is not looked at.

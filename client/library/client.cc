@@ -74,6 +74,18 @@ absl::StatusOr<MergeResult> Client::MergeAccumulators(std::span<const std::strin
   return FromProto(std::move(response));
 }
 
+absl::StatusOr<MergeResult> Client::SubtractAccumulators(const std::string& minuend,
+                                                         std::span<const std::string> subtrahends,
+                                                         const SubtractOptions& options,
+                                                         const CallOptions& call_options) {
+  v1::SubtractAccumulatorsResponse response;
+  absl::Status status =
+      transport_->Call("/gridfold.v1.ComputeService/SubtractAccumulators",
+                       ToWire(minuend, subtrahends, options), call_options, response);
+  if (!status.ok()) return status;
+  return FromProto(std::move(*response.mutable_remainder()));
+}
+
 absl::StatusOr<std::unique_ptr<ReductionStream>> Client::OpenReductionStream(
     const StreamedArray& array, const ReductionOptions& options, const CallOptions& call_options) {
   const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);

@@ -253,6 +253,25 @@ TEST_F(ClientTest, AccumulatorsReachTheWireAndMergedStatisticsTheCaller) {
   EXPECT_THAT(std::get<std::vector<double>>(*result.Find(Statistic::kSum)), ElementsAre(1.5));
 }
 
+TEST_F(ClientTest, SubtractionsReachTheWireAndWhatRemainsTheCaller) {
+  Parse(R"(remainder {
+             reduction { results { statistic: STATISTIC_SUM
+                                   values { double_values { values: 1.5 } } }
+                         group_count: 1 accumulator: "rest" }
+             element_type: ELEMENT_TYPE_FLOAT16 element_count: 12 })",
+        subtract_response_);
+  const std::vector<std::string> subtrahends = {"a", std::string(200'000, 'b')};
+  const auto rest = client_->SubtractAccumulators("whole", subtrahends, {.partial = true});
+  ASSERT_TRUE(rest.ok()) << rest.status();
+  EXPECT_EQ(subtract_request_.minuend(), "whole");
+  EXPECT_THAT(subtract_request_.subtrahends(), testing::ElementsAreArray(subtrahends));
+  EXPECT_TRUE(subtract_request_.partial());
+  EXPECT_EQ(rest->element_count, 12u);
+  EXPECT_EQ(std::get<ReductionResult>(rest->answer).accumulator, "rest");
+  subtract_response_.Clear();
+  EXPECT_TRUE(absl::IsInternal(client_->SubtractAccumulators("whole", subtrahends).status()));
+}
+
 TEST_F(ClientTest, MergedHistogramsReachTheCallerWithTheirOptions) {
   Parse(R"(histogram { channels { weight_sums: 2.5 bin_indices: 5 }
                        bins { bin_count: 2 edges: 0 edges: 1 edges: 2 } bins { bin_count: 3 }

@@ -20,6 +20,7 @@ class ClientTest : public testing::Test {
     server_.on_histogram = Answer(histogram_request_, histogram_response_);
     server_.on_reduce_by_key = Answer(keyed_request_, keyed_response_);
     server_.on_merge = Answer(merge_request_, merge_response_);
+    server_.on_subtract = Answer(subtract_request_, subtract_response_);
     server_.on_batch = Answer(batch_request_, batch_response_);
     server_.on_quantiles = Answer(quantiles_request_, quantiles_response_);
     server_.on_top = Answer(top_request_, top_response_);
@@ -59,6 +60,8 @@ class ClientTest : public testing::Test {
   v1::ReduceByKeyResponse keyed_response_;
   v1::MergeAccumulatorsRequest merge_request_;
   v1::MergeAccumulatorsResponse merge_response_;
+  v1::SubtractAccumulatorsRequest subtract_request_;
+  v1::SubtractAccumulatorsResponse subtract_response_;
   v1::BatchComputeRequest batch_request_;
   v1::BatchComputeResponse batch_response_;
   v1::ComputeQuantilesRequest quantiles_request_;

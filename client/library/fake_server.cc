@@ -52,6 +52,12 @@ class FakeServer::Compute : public v1::ComputeService::Service {
     fake_.RememberPeer(*context);
     return fake_.on_merge(*context, *request, *response);
   }
+  grpc::Status SubtractAccumulators(grpc::ServerContext* context,
+                                    const v1::SubtractAccumulatorsRequest* request,
+                                    v1::SubtractAccumulatorsResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_subtract(*context, *request, *response);
+  }
   grpc::Status ReduceStream(grpc::ServerContext* context,
                             grpc::ServerReader<v1::ReduceStreamRequest>* reader,
                             v1::ReduceStreamResponse* response) override {

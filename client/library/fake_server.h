@@ -37,6 +37,7 @@ class FakeServer {
   Handler<v1::ComputeHistogramRequest, v1::ComputeHistogramResponse> on_histogram;
   Handler<v1::ReduceByKeyRequest, v1::ReduceByKeyResponse> on_reduce_by_key;
   Handler<v1::MergeAccumulatorsRequest, v1::MergeAccumulatorsResponse> on_merge;
+  Handler<v1::SubtractAccumulatorsRequest, v1::SubtractAccumulatorsResponse> on_subtract;
   Handler<v1::BatchComputeRequest, v1::BatchComputeResponse> on_batch;
   Handler<v1::ComputeQuantilesRequest, v1::ComputeQuantilesResponse> on_quantiles;
   Handler<v1::SelectTopRequest, v1::SelectTopResponse> on_top;

@@ -35,16 +35,30 @@ HistogramOptions ToOptions(const v1::MergeAccumulatorsResponse& response) {
   return options;
 }
 
+void Append(int field, std::span<const std::string> accumulators, WireMessage& message) {
+  for (const std::string& accumulator : accumulators) {
+    message.AppendBytes(field, std::as_bytes(std::span(accumulator)));
+  }
+}
+
 }  // namespace
 
 WireMessage ToWire(std::span<const std::string> accumulators, const MergeOptions& options) {
   v1::MergeAccumulatorsRequest request;
   request.set_partial(options.partial);
   WireMessage message;
-  for (const std::string& accumulator : accumulators) {
-    message.AppendBytes(v1::MergeAccumulatorsRequest::kAccumulatorsFieldNumber,
-                        std::as_bytes(std::span(accumulator)));
-  }
+  Append(v1::MergeAccumulatorsRequest::kAccumulatorsFieldNumber, accumulators, message);
+  message.AppendFields(request);
+  return message;
+}
+
+WireMessage ToWire(const std::string& minuend, std::span<const std::string> subtrahends,
+                   const SubtractOptions& options) {
+  v1::SubtractAccumulatorsRequest request;
+  request.set_partial(options.partial);
+  WireMessage message;
+  Append(v1::SubtractAccumulatorsRequest::kMinuendFieldNumber, {&minuend, 1}, message);
+  Append(v1::SubtractAccumulatorsRequest::kSubtrahendsFieldNumber, subtrahends, message);
   message.AppendFields(request);
   return message;
 }

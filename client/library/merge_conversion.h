@@ -1,4 +1,4 @@
-// Merges of accumulators to and from the wire.
+// Merges and subtractions of accumulators to and from the wire.
 #ifndef GRIDFOLD_CLIENT_LIBRARY_MERGE_CONVERSION_H_
 #define GRIDFOLD_CLIENT_LIBRARY_MERGE_CONVERSION_H_
 
@@ -13,6 +13,8 @@
 namespace gridfold::client {
 
 WireMessage ToWire(std::span<const std::string> accumulators, const MergeOptions& options);
+WireMessage ToWire(const std::string& minuend, std::span<const std::string> subtrahends,
+                   const SubtractOptions& options);
 
 // INTERNAL where there is no answer, or one that does not fit its own description.
 absl::StatusOr<MergeResult> FromProto(v1::MergeAccumulatorsResponse&& response);

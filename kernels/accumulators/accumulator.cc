@@ -41,7 +41,11 @@ absl::Status AddBody(absl::string_view body, MergePlan& plan) {
     const absl::StatusOr<uint64_t> samples = SamplesOfAgreeingBody(plan.bodies.front(), body);
     if (!samples.ok()) return samples.status();
     uint64_t& total = histogram->array.element_count;
-    total += std::min(*samples, std::numeric_limits<uint64_t>::max() - total);
+    if (plan.combination == Combination::kMerge) {
+      total += std::min(*samples, std::numeric_limits<uint64_t>::max() - total);
+    } else {
+      total -= std::min(*samples, total);
+    }
   } else {
     const absl::Status status = std::holds_alternative<KeyedMergePlan>(plan.operation)
                                     ? CheckKeyedBodiesAgree(plan.bodies.front(), body)
@@ -52,29 +56,56 @@ absl::Status AddBody(absl::string_view body, MergePlan& plan) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<MergePlan> PlanMerge(std::span<const absl::string_view> accumulators,
-                                    const AccumulatorLimits& limits, const std::stop_token& stop) {
-  if (accumulators.empty()) return InvalidField("accumulators", "at least one is needed");
+// The plan of at least one accumulator.
+absl::StatusOr<MergePlan> PlanFold(Combination combination,
+                                   std::span<const absl::string_view> accumulators,
+                                   const AccumulatorLimits& limits, const std::stop_token& stop) {
+  const auto error = [&](size_t i, const absl::Status& status) {
+    return AccumulatorError(combination, i, status);
+  };
   if (stop.stop_requested()) return absl::CancelledError("stopped");
   const absl::StatusOr<AccumulatorBody> first = OpenAccumulator(accumulators[0]);
-  if (!first.ok()) return AccumulatorError(0, first.status());
-  MergePlan plan;
+  if (!first.ok()) return error(0, first.status());
+  MergePlan plan{.combination = combination, .operation = {}, .bodies = {}};
   if (absl::Status status = SetOperation(*first, limits, plan); !status.ok()) {
-    return AccumulatorError(0, status);
+    return error(0, status);
   }
   plan.bodies.push_back(first->bytes);
   for (size_t i = 1; i < accumulators.size(); ++i) {
     if (stop.stop_requested()) return absl::CancelledError("stopped");
     const absl::StatusOr<AccumulatorBody> body = OpenAccumulator(accumulators[i]);
-    if (!body.ok()) return AccumulatorError(i, body.status());
+    if (!body.ok()) return error(i, body.status());
     if (body->kind != first->kind) {
-      return AccumulatorError(i,
-                              absl::InvalidArgumentError("its operation is not the first one's"));
+      return error(i, absl::InvalidArgumentError("its operation is not the first one's"));
     }
-    if (absl::Status status = AddBody(body->bytes, plan); !status.ok())
-      return AccumulatorError(i, status);
+    if (absl::Status status = AddBody(body->bytes, plan); !status.ok()) return error(i, status);
+  }
+  return plan;
+}
+
+}  // namespace
+
+absl::StatusOr<MergePlan> PlanMerge(std::span<const absl::string_view> accumulators,
+                                    const AccumulatorLimits& limits, const std::stop_token& stop) {
+  if (accumulators.empty()) return InvalidField("accumulators", "at least one is needed");
+  return PlanFold(Combination::kMerge, accumulators, limits, stop);
+}
+
+absl::StatusOr<MergePlan> PlanSubtraction(absl::string_view minuend,
+                                          std::span<const absl::string_view> subtrahends,
+                                          const AccumulatorLimits& limits,
+                                          const std::stop_token& stop) {
+  if (subtrahends.empty()) return InvalidField("subtrahends", "at least one is needed");
+  std::vector<absl::string_view> accumulators = {minuend};
+  accumulators.insert(accumulators.end(), subtrahends.begin(), subtrahends.end());
+  absl::StatusOr<MergePlan> plan = PlanFold(Combination::kSubtract, accumulators, limits, stop);
+  if (!plan.ok()) return plan;
+  if (const auto* const reduction = std::get_if<ReductionPlan>(&plan->operation)) {
+    absl::Status status = CheckCanBeSubtracted(*reduction);
+    if (!status.ok()) return AccumulatorError(Combination::kSubtract, 0, status);
+  }
+  if (std::holds_alternative<KeyedMergePlan>(plan->operation)) {
+    return InvalidField("minuend", "accumulators of found keys cannot be taken out of each other");
   }
   return plan;
 }
@@ -91,7 +122,8 @@ absl::StatusOr<AccumulatedOperation> MergedOperation(absl::string_view accumulat
 absl::StatusOr<MergedAnswer> RunMerge(const MergePlan& plan, bool partial,
                                       const std::stop_token& stop) {
   if (const auto* reduction = std::get_if<ReductionPlan>(&plan.operation)) {
-    absl::StatusOr<ReductionMerge> merge = MergeReductions(*reduction, plan.bodies, partial, stop);
+    absl::StatusOr<ReductionMerge> merge =
+        FoldReductions(plan.combination, *reduction, plan.bodies, partial, stop);
     if (!merge.ok()) return merge.status();
     return MergedAnswer(*std::move(merge));
   }
@@ -101,7 +133,7 @@ absl::StatusOr<MergedAnswer> RunMerge(const MergePlan& plan, bool partial,
     return MergedAnswer(*std::move(merge));
   }
   absl::StatusOr<HistogramMerge> merge =
-      MergeHistograms(std::get<HistogramPlan>(plan.operation), plan.bodies, stop);
+      FoldHistograms(plan.combination, std::get<HistogramPlan>(plan.operation), plan.bodies, stop);
   if (!merge.ok()) return merge.status();
   return MergedAnswer(*std::move(merge));
 }

@@ -1,6 +1,6 @@
 // Accumulators: mergeable partial results, as bytes. Made by reduction_accumulator.h,
 // histogram_accumulator.h and keyed_accumulator.h; bytes.h has the format. Here any of one kind are
-// merged.
+// merged, and taken out of one that they were merged into.
 //
 // No bytes do harm: what does not follow the format is an error, and none make a merge take more
 // memory than in proportion to them and to the limits. Thread-safe.
@@ -30,9 +30,11 @@ struct AccumulatorLimits {
 // What an accumulator answers.
 using AccumulatedOperation = std::variant<ReductionPlan, HistogramPlan, KeyedMergePlan>;
 
-// Accumulators that agree.
+// Accumulators that agree, and what is made of them.
 struct MergePlan {
-  // What the accumulators answer, with return_states; a histogram's has the samples of all parts.
+  Combination combination = Combination::kMerge;
+  // What the accumulators answer, with return_states; a histogram's has the samples of all parts,
+  // or of what remains.
   AccumulatedOperation operation;
   std::vector<absl::string_view> bodies;  // Point into the accumulators.
 };
@@ -44,6 +46,16 @@ struct MergePlan {
 absl::StatusOr<MergePlan> PlanMerge(std::span<const absl::string_view> accumulators,
                                     const AccumulatorLimits& limits, const std::stop_token& stop);
 
+// The plan of what remains of `minuend` where all of `subtrahends` are taken out of it: the
+// accumulator that they were merged into it with, to the bit. Errors: as PlanMerge, which name
+// `subtrahends` where there are none, `minuend` or subtrahends[i]; INVALID_ARGUMENT that names
+// `minuend`, where one of its statistics cannot be taken out: smallest and largest elements, their
+// indices and range, products, bitwise and, or, exclusive or.
+absl::StatusOr<MergePlan> PlanSubtraction(absl::string_view minuend,
+                                          std::span<const absl::string_view> subtrahends,
+                                          const AccumulatorLimits& limits,
+                                          const std::stop_token& stop);
+
 // The operation that an accumulator, and those which agree with it, answer, with return_states; a
 // histogram's has the samples of this part only. Errors: as PlanMerge, without the index.
 absl::StatusOr<AccumulatedOperation> MergedOperation(absl::string_view accumulator,
@@ -51,7 +63,7 @@ absl::StatusOr<AccumulatedOperation> MergedOperation(absl::string_view accumulat
 
 using MergedAnswer = std::variant<ReductionMerge, HistogramMerge, KeyedMerge>;
 
-// Folds them. `partial` concerns reductions only. Errors: those of MergeReductions, MergeHistograms
+// Folds them. `partial` concerns reductions only. Errors: those of FoldReductions, FoldHistograms
 // and MergeKeyed.
 absl::StatusOr<MergedAnswer> RunMerge(const MergePlan& plan, bool partial,
                                       const std::stop_token& stop);

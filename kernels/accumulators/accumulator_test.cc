@@ -187,7 +187,11 @@ TEST(AccumulatorDamageTest, ForgedBytesAreRefusedOrCanonical) {
         continue;
       }
       ++accepted;
-      EXPECT_EQ(BytesOf(*merged), forged);
+      if (BytesOf(*merged) != forged) {
+        // A bin that is 0 in the form that is no longer written.
+        EXPECT_THAT(forged, HasSubstr(std::string("\4\0\0", 3)));
+        EXPECT_EQ(BytesOf(*MergeAll({BytesOf(*merged)})), BytesOf(*merged));
+      }
       const auto thrice = MergeAll({forged, forged, forged}, /*partial=*/true);
       ASSERT_TRUE(thrice.ok()) << thrice.status();
       EXPECT_TRUE(MergeAll({BytesOf(*thrice)}, /*partial=*/true).ok());

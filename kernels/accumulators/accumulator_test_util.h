@@ -26,6 +26,16 @@ inline absl::StatusOr<MergedAnswer> MergeAll(const std::vector<std::string>& acc
   return RunMerge(*plan, partial, {});
 }
 
+inline absl::StatusOr<MergedAnswer> Subtract(const std::string& minuend,
+                                             const std::vector<std::string>& subtrahends,
+                                             bool partial = true,
+                                             const AccumulatorLimits& limits = kRoomyLimits) {
+  const std::vector<absl::string_view> views(subtrahends.begin(), subtrahends.end());
+  const absl::StatusOr<MergePlan> plan = PlanSubtraction(minuend, views, limits, {});
+  if (!plan.ok()) return plan.status();
+  return RunMerge(*plan, partial, {});
+}
+
 inline std::string BytesOf(const MergedAnswer& answer) {
   return std::visit([](const auto& merge) { return merge.accumulator; }, answer);
 }

@@ -176,8 +176,12 @@ absl::Status DamagedAccumulator() {
       "its bytes do not follow the format, or no data have led to what they say");
 }
 
-absl::Status AccumulatorError(size_t i, const absl::Status& status) {
-  return InvalidField(absl::StrCat("accumulators[", i, "]"), status.message());
+absl::Status AccumulatorError(Combination combination, size_t i, const absl::Status& status) {
+  if (combination == Combination::kMerge) {
+    return InvalidField(absl::StrCat("accumulators[", i, "]"), status.message());
+  }
+  if (i == 0) return InvalidField("minuend", status.message());
+  return InvalidField(absl::StrCat("subtrahends[", i - 1, "]"), status.message());
 }
 
 }  // namespace gridfold::kernels

@@ -64,9 +64,10 @@
 //   each channel  underflow, overflow and NaN count (integers)
 //   bins          of all channels, one after the other, in row-major order in two dimensions: the
 //                 count (integer), or the sum of the weights (number); for a longest run of bins
-//                 that are 0 (and have seen no weight but -0.0) instead: 0x00, or 0x80 in the place
-//                 of a number's flags, and the length of the run (integer). So few bins that are
-//                 not 0 take little room, and many take no more than their values
+//                 that are 0 instead: 0x00, or 0x80 in the place of a number's flags, and the
+//                 length of the run (integer). So few bins that are not 0 take little room, and
+//                 many take no more than their values. (Read, but no longer written: a number that
+//                 is 0 with a flag that says that weights other than -0.0 made it)
 #ifndef GRIDFOLD_KERNELS_ACCUMULATORS_BYTES_H_
 #define GRIDFOLD_KERNELS_ACCUMULATORS_BYTES_H_
 
@@ -96,6 +97,8 @@ class AccumulatorWriter {
   void Integer(uint64_t value);
   void Number(uint32_t flags, bool negative, const uint64_t* magnitude, int limb_count);
   void Append(const AccumulatorWriter& piece) { bytes_ += piece.bytes_; }
+  // What was written so far.
+  absl::string_view bytes() const { return bytes_; }
 
   std::string Finish() &&;
 
@@ -156,8 +159,13 @@ absl::StatusOr<AccumulatorBody> OpenAccumulator(absl::string_view accumulator);
 // INVALID_ARGUMENT for a body that does not follow the format; without a field.
 absl::Status DamagedAccumulator();
 
-// The error of one of several accumulators: `status` with the field accumulators[i].
-absl::Status AccumulatorError(size_t i, const absl::Status& status);
+// What is made of several accumulators: all are merged; or what all but the first stand for is
+// taken out of the first, in which it was.
+enum class Combination : uint8_t { kMerge, kSubtract };
+
+// The error of one of several accumulators: `status` with the field accumulators[i]; of a
+// subtraction, minuend (of the first) or subtrahends[i - 1].
+absl::Status AccumulatorError(Combination combination, size_t i, const absl::Status& status);
 
 }  // namespace gridfold::kernels
 

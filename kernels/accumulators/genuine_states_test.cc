@@ -1,9 +1,6 @@
 // Accumulators of genuine states, whatever the elements: no rule of contradictions.h refuses them.
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <cmath>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,35 +10,6 @@
 
 namespace gridfold::kernels {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-template <class T>
-T RandomElement(std::mt19937_64& random) {
-  if constexpr (IntegerElement<T>) {
-    using Limits = std::numeric_limits<T>;
-    const T special[] = {
-        0, 1, Limits::max(), Limits::min(), static_cast<T>(Limits::max() - 1), static_cast<T>(-1),
-        2, 3};
-    return random() % 3 == 0 ? static_cast<T>(random() >> (random() % 64))
-                             : special[random() % std::size(special)];
-  } else {
-    const double special[] = {0.0,        -0.0,     1.0,     -1.0,      kInfinite,
-                              -kInfinite, NAN,      65504.0, -65504.0,  0x1p-24,
-                              0x1p-149,   0x1p-133, 3.4e38,  -3.3895e38};
-    const double value = random() % 3 == 0 ? special[random() % std::size(special)]
-                                           : std::ldexp(static_cast<double>(random() % 2001) - 1000,
-                                                        static_cast<int>(random() % 60) - 30);
-    if constexpr (HalfElement<T>) {
-      return T::FromDouble(value);
-    } else {
-      // Any bits at all, from time to time.
-      using Bits = typename FloatFormat<T>::Bits;
-      return random() % 4 == 0 ? std::bit_cast<T>(static_cast<Bits>(random()))
-                               : static_cast<T>(value);
-    }
-  }
-}
 
 template <class T>
 class GenuineStateTest : public testing::Test {};

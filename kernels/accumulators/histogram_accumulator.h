@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kernels/accumulators/bytes.h"
 #include "kernels/contract/histogram.h"
 
 namespace gridfold::kernels {
@@ -52,11 +53,12 @@ absl::StatusOr<uint64_t> SamplesOfAgreeingBody(absl::string_view first, absl::st
 
 // Folds accumulators with these bodies, all of the same header as the first, which `plan` was made
 // of. Takes memory in proportion to the bodies and to the plan's bins, time in proportion to the
-// same. Errors: INVALID_ARGUMENT that names accumulators[i], for bytes that do not follow the
-// format or for more than kAccumulatedElementsMax samples; CANCELLED.
-absl::StatusOr<HistogramMerge> MergeHistograms(const HistogramPlan& plan,
-                                               std::span<const absl::string_view> bodies,
-                                               const std::stop_token& stop);
+// same. Errors: INVALID_ARGUMENT as AccumulatorError gives it, for bytes that do not follow the
+// format or for more than kAccumulatedElementsMax samples; that names `subtrahends`, where what is
+// taken out was not in the minuend, or cannot be told from it (state_difference.h); CANCELLED.
+absl::StatusOr<HistogramMerge> FoldHistograms(Combination combination, const HistogramPlan& plan,
+                                              std::span<const absl::string_view> bodies,
+                                              const std::stop_token& stop);
 
 }  // namespace gridfold::kernels
 

@@ -114,7 +114,8 @@ class Merger {
       if (absl::Status status = MergeGroup(); !status.ok()) return status;
     }
     for (size_t i = 0; i < readers_.size(); ++i) {
-      if (readers_[i].groups.rest_size() != 0) return AccumulatorError(i, DamagedAccumulator());
+      if (readers_[i].groups.rest_size() != 0)
+        return AccumulatorError(Combination::kMerge, i, DamagedAccumulator());
     }
     return Finish();
   }
@@ -129,7 +130,7 @@ class Merger {
     const Header header = ReadHeader(part.groups);
     KeyReader all(part.groups, header.key_type, header.reduction.group_count);
     while (all.has_next() && part.groups.ok()) all.Next();
-    if (!part.groups.ok()) return AccumulatorError(i, DamagedAccumulator());
+    if (!part.groups.ok()) return AccumulatorError(Combination::kMerge, i, DamagedAccumulator());
     ReadHeader(part.key_bytes);
     part.keys.emplace_back(part.key_bytes, header.key_type, header.reduction.group_count);
     Advance(i);
@@ -153,7 +154,7 @@ class Merger {
       const size_t i = next_.top().second;
       next_.pop();
       absl::Status status = AddPart(readers_[i].groups, element_count);
-      if (!status.ok()) return AccumulatorError(i, status);
+      if (!status.ok()) return AccumulatorError(Combination::kMerge, i, status);
       Advance(i);
     }
     element_count_ += std::min(element_count, kUint64Max - element_count_);

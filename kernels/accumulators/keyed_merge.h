@@ -39,7 +39,7 @@ absl::Status CheckKeyedBodiesAgree(absl::string_view first, absl::string_view bo
 
 // Folds accumulators with these bodies, which agree with the first, which `plan` was made of. Takes
 // memory in proportion to the bodies and the answer, time in proportion to the bodies' groups and,
-// for each, the logarithm of the number of bodies. Errors: those of MergeReductions, but that
+// for each, the logarithm of the number of bodies. Errors: those of FoldReductions, but that
 // groups may be too small for a statistic as in a reduction by key; INVALID_ARGUMENT that names
 // "accumulators" where they have more keys than plan.keyed.group_count_max.
 absl::StatusOr<KeyedMerge> MergeKeyed(const KeyedMergePlan& plan,

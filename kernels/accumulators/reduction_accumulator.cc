@@ -11,6 +11,7 @@
 #include "kernels/accumulators/reduction_finish.h"
 #include "kernels/accumulators/reduction_header.h"
 #include "kernels/accumulators/state.h"
+#include "kernels/accumulators/state_difference.h"
 
 namespace gridfold::kernels {
 
@@ -23,15 +24,21 @@ uint64_t GroupSize(const Grouping& grouping, uint64_t group) {
   return grouping.offsets[group + 1] - grouping.offsets[group];
 }
 
+AnswerOf AnswerOfFold(Combination combination, bool partial) {
+  if (partial) return AnswerOf::kPartialMerge;
+  return combination == Combination::kMerge ? AnswerOf::kMerge : AnswerOf::kRemainder;
+}
+
 template <class T>
-class Merger {
+class Folder {
  public:
-  Merger(const ReductionPlan& plan, std::span<const absl::string_view> bodies, PartsFrom from,
-         bool partial)
-      : plan_(plan),
+  Folder(Combination combination, const ReductionPlan& plan,
+         std::span<const absl::string_view> bodies, PartsFrom from, bool partial)
+      : combination_(combination),
+        plan_(plan),
         from_(from),
         parts_(PartsOf(plan)),
-        values_(plan, partial ? AnswerOf::kPartialMerge : AnswerOf::kMerge) {
+        values_(plan, AnswerOfFold(combination, partial)) {
     WriteReductionHeader(plan, writer_);
     readers_.reserve(bodies.size());
     for (const absl::string_view body : bodies) ReadReductionHeader(readers_.emplace_back(body));
@@ -39,10 +46,12 @@ class Merger {
 
   absl::StatusOr<ReductionMerge> Run(const std::stop_token& stop) {
     for (uint64_t group = 0; group < plan_.grouping.group_count; ++group) {
-      if (absl::Status status = MergeGroup(group, stop); !status.ok()) return status;
+      if (absl::Status status = FoldGroup(group, stop); !status.ok()) return status;
     }
     for (size_t i = 0; i < readers_.size(); ++i) {
-      if (readers_[i].rest_size() != 0) return AccumulatorError(i, DamagedAccumulator());
+      if (readers_[i].rest_size() != 0) {
+        return AccumulatorError(combination_, i, DamagedAccumulator());
+      }
     }
     return ReductionMerge{std::move(values_).Finish(), std::move(writer_).Finish(), element_count_};
   }
@@ -50,51 +59,81 @@ class Merger {
  private:
   using S = ComputeType<T>;
 
-  absl::Status MergeGroup(uint64_t group, const std::stop_token& stop) {
-    ResetParts(parts_, merged_);
+  // The next group of some of the parts.
+  struct Group {
     uint64_t element_count = 0;
-    for (size_t i = 0; i < readers_.size(); ++i) {
-      if (stop.stop_requested()) return absl::CancelledError("stopped");
-      if (absl::Status status = AddPart(readers_[i], element_count); !status.ok()) {
-        return AccumulatorError(i, status);
-      }
-    }
-    element_count_ += std::min(element_count, kUint64Max - element_count_);
-    WriteGroup(parts_, element_count, merged_, writer_);
-    return values_.Add(group, element_count, merged_);
+    FullState<S> state;
+  };
+
+  bool ignores_nan() const { return plan_.nan_policy == NanPolicy::kIgnore; }
+
+  absl::Status FoldGroup(uint64_t group, const std::stop_token& stop) {
+    const size_t merged = combination_ == Combination::kMerge ? readers_.size() : 1;
+    absl::Status status = Merge(0, merged, stop, folded_);
+    if (status.ok() && combination_ == Combination::kSubtract) status = TakeOutRest(group, stop);
+    if (!status.ok()) return status;
+    element_count_ += std::min(folded_.element_count, kUint64Max - element_count_);
+    WriteGroup(parts_, folded_.element_count, folded_.state, writer_);
+    return values_.Add(group, folded_.element_count, folded_.state);
   }
 
-  absl::Status AddPart(AccumulatorReader& reader, uint64_t& element_count) {
-    const GroupFacts part{.element_count = reader.Integer(),
-                          .ignore_nan = plan_.nan_policy == NanPolicy::kIgnore};
-    if (part.element_count > 0) ReadParts<T>(reader, parts_, part, from_, part_);
-    if (!reader.ok()) return DamagedAccumulator();
-    if (part.element_count > kAccumulatedElementsMax - element_count) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "a group has more than ", kAccumulatedElementsMax, " elements with those of this part"));
+  // All parts but the first, together, out of the first.
+  absl::Status TakeOutRest(uint64_t group, const std::stop_token& stop) {
+    absl::Status status = Merge(1, readers_.size(), stop, taken_);
+    if (!status.ok()) return status;
+    const Difference difference =
+        TakeOutGroup<T>(parts_, ignores_nan(), taken_.element_count, taken_.state,
+                        folded_.element_count, folded_.state);
+    if (difference == Difference::kKnown) return status;
+    return InvalidField("subtrahends",
+                        absl::StrCat("group ", group, ": ", DescriptionOf(difference)));
+  }
+
+  // The parts from `first` to before `end`.
+  absl::Status Merge(size_t first, size_t end, const std::stop_token& stop, Group& merged) {
+    merged.element_count = 0;
+    ResetParts(parts_, merged.state);
+    for (size_t i = first; i < end; ++i) {
+      if (stop.stop_requested()) return absl::CancelledError("stopped");
+      if (absl::Status status = AddPart(readers_[i], merged); !status.ok()) {
+        return AccumulatorError(combination_, i, status);
+      }
     }
-    element_count += part.element_count;
-    if (part.element_count > 0) MergeParts(parts_, part_, merged_);
     return absl::OkStatus();
   }
 
+  absl::Status AddPart(AccumulatorReader& reader, Group& merged) {
+    const GroupFacts part{.element_count = reader.Integer(), .ignore_nan = ignores_nan()};
+    if (part.element_count > 0) ReadParts<T>(reader, parts_, part, from_, part_);
+    if (!reader.ok()) return DamagedAccumulator();
+    if (part.element_count > kAccumulatedElementsMax - merged.element_count) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a group has more than ", kAccumulatedElementsMax, " elements with those of this part"));
+    }
+    merged.element_count += part.element_count;
+    if (part.element_count > 0) MergeParts(parts_, part_, merged.state);
+    return absl::OkStatus();
+  }
+
+  const Combination combination_;
   const ReductionPlan& plan_;
   const PartsFrom from_;
   const uint32_t parts_;
   std::vector<AccumulatorReader> readers_;
   AccumulatorWriter writer_{AccumulatorKind::kReduction};
   ValueCollector values_;
-  FullState<S> merged_;
+  Group folded_;
+  Group taken_;
   FullState<S> part_;
   uint64_t element_count_ = 0;
 };
 
-absl::StatusOr<ReductionMerge> MergeBodies(const ReductionPlan& plan,
-                                           std::span<const absl::string_view> bodies,
-                                           PartsFrom from, bool partial,
-                                           const std::stop_token& stop) {
+absl::StatusOr<ReductionMerge> FoldBodies(Combination combination, const ReductionPlan& plan,
+                                          std::span<const absl::string_view> bodies, PartsFrom from,
+                                          bool partial, const std::stop_token& stop) {
   return VisitElementType(plan.array.element_type, [&](auto tag) {
-    return Merger<typename decltype(tag)::type>(plan, bodies, from, partial).Run(stop);
+    using T = typename decltype(tag)::type;
+    return Folder<T>(combination, plan, bodies, from, partial).Run(stop);
   });
 }
 
@@ -179,10 +218,18 @@ absl::Status CheckReductionBodiesAgree(absl::string_view first, absl::string_vie
   return absl::InvalidArgumentError(absl::StrCat("its ", difference, " is not the first one's"));
 }
 
-absl::StatusOr<ReductionMerge> MergeReductions(const ReductionPlan& plan,
-                                               std::span<const absl::string_view> bodies,
-                                               bool partial, const std::stop_token& stop) {
-  return MergeBodies(plan, bodies, PartsFrom::kAnybody, partial, stop);
+absl::Status CheckCanBeSubtracted(const ReductionPlan& plan) {
+  const std::optional<size_t> other = FindStatisticBeyond(plan, kSubtractableParts);
+  if (!other.has_value()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(StatisticName(plan.statistics[*other]), " (statistics[", *other,
+                   "]) cannot be taken out: its state is not made of sums and counts"));
+}
+
+absl::StatusOr<ReductionMerge> FoldReductions(Combination combination, const ReductionPlan& plan,
+                                              std::span<const absl::string_view> bodies,
+                                              bool partial, const std::stop_token& stop) {
+  return FoldBodies(combination, plan, bodies, PartsFrom::kAnybody, partial, stop);
 }
 
 absl::StatusOr<ReductionMerge> MakeReductionPart(const ReductionPlan& plan,
@@ -192,7 +239,8 @@ absl::StatusOr<ReductionMerge> MakeReductionPart(const ReductionPlan& plan,
   if (!accumulator.ok()) return accumulator.status();
   const absl::StatusOr<AccumulatorBody> body = OpenAccumulator(*accumulator);
   if (!body.ok()) return body.status();
-  return MergeBodies(plan, {&body->bytes, 1}, PartsFrom::kHere, /*partial=*/true, stop);
+  return FoldBodies(Combination::kMerge, plan, {&body->bytes, 1}, PartsFrom::kHere,
+                    /*partial=*/true, stop);
 }
 
 }  // namespace gridfold::kernels

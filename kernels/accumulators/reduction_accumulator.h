@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kernels/accumulators/bytes.h"
 #include "kernels/contract/reduction.h"
 
 namespace gridfold::kernels {
@@ -49,15 +50,21 @@ absl::StatusOr<ReductionPlan> PlanOfReductionBody(absl::string_view body, uint64
 // are bodies of reductions; PlanOfReductionBody accepts the first.
 absl::Status CheckReductionBodiesAgree(absl::string_view first, absl::string_view body);
 
+// INVALID_ARGUMENT, without a field, that names a statistic whose states cannot be taken out of
+// others. `plan` is that of a body.
+absl::Status CheckCanBeSubtracted(const ReductionPlan& plan);
+
 // Folds accumulators with these bodies, all of the same header as the first, which `plan` was made
-// of. Takes memory in proportion to the bodies and the plan's result, time in proportion to the
-// bodies. Errors: INVALID_ARGUMENT that names accumulators[i], for bytes that do not follow the
-// format or for more than kAccumulatedElementsMax elements; unless the merge is partial, those of a
-// reduction of the whole array: a group that is too small for a statistic (INVALID_ARGUMENT,
-// "accumulators"), OUT_OF_RANGE. CANCELLED.
-absl::StatusOr<ReductionMerge> MergeReductions(const ReductionPlan& plan,
-                                               std::span<const absl::string_view> bodies,
-                                               bool partial, const std::stop_token& stop);
+// of; a subtraction requires CheckCanBeSubtracted. Takes memory in proportion to the bodies and the
+// plan's result, time in proportion to the bodies. Errors: INVALID_ARGUMENT as AccumulatorError
+// gives it, for bytes that do not follow the format or for more than kAccumulatedElementsMax
+// elements; that names `subtrahends`, where what is taken out was not in the minuend, or cannot be
+// told from it (state_difference.h); unless the fold is partial, those of a reduction of the whole
+// array: a group that is too small for a statistic (INVALID_ARGUMENT, "accumulators" or "minuend"),
+// OUT_OF_RANGE. CANCELLED.
+absl::StatusOr<ReductionMerge> FoldReductions(Combination combination, const ReductionPlan& plan,
+                                              std::span<const absl::string_view> bodies,
+                                              bool partial, const std::stop_token& stop);
 
 }  // namespace gridfold::kernels
 

@@ -20,6 +20,16 @@
 
 namespace gridfold::kernels {
 
+// The first of the plan's statistics that needs other parts of a state than `parts`.
+inline std::optional<size_t> FindStatisticBeyond(const ReductionPlan& plan, uint32_t parts) {
+  for (size_t i = 0; i < plan.statistics.size(); ++i) {
+    const uint32_t needed = PartsOf(plan.statistics[i], IsFloatingPoint(plan.array.element_type),
+                                    plan.nan_policy == NanPolicy::kIgnore);
+    if ((needed & ~parts) != 0) return i;
+  }
+  return std::nullopt;
+}
+
 // What stands before the groups of an accumulator.
 inline void WriteReductionHeader(const ReductionPlan& plan, AccumulatorWriter& writer) {
   writer.Byte(static_cast<uint8_t>(plan.array.element_type));
@@ -44,6 +54,7 @@ enum class AnswerOf : uint8_t {
   kArray,         // An error that names the statistic.
   kPart,          // The statistic is left without values; an overflow is an error.
   kMerge,         // An error that names `accumulators`.
+  kRemainder,     // An error that names `minuend`.
   kPartialMerge,  // The statistic is left without values.
 };
 
@@ -117,6 +128,7 @@ class ValueCollector {
   absl::Status NoValue(size_t i, const absl::Status& error, absl::string_view description) {
     if (answer_ == AnswerOf::kArray) return error;
     if (answer_ == AnswerOf::kMerge) return InvalidField("accumulators", description);
+    if (answer_ == AnswerOf::kRemainder) return InvalidField("minuend", description);
     missing_[i] = true;
     return absl::OkStatus();
   }

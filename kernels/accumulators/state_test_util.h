@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -49,6 +53,35 @@ std::string BytesOfState(const State<T>& state, uint64_t element_count, bool ign
   const auto plan = PlanReduction(ArrayDescription::Vector(kElementTypeOf<T>, element_count), spec);
   EXPECT_TRUE(plan.ok()) << plan.status();
   return *MakeReductionAccumulator(*plan, GroupStates<ComputeType<T>>{state});
+}
+
+// Special values, and others of all magnitudes.
+template <class T>
+T RandomElement(std::mt19937_64& random) {
+  if constexpr (IntegerElement<T>) {
+    using Limits = std::numeric_limits<T>;
+    const T special[] = {
+        0, 1, Limits::max(), Limits::min(), static_cast<T>(Limits::max() - 1), static_cast<T>(-1),
+        2, 3};
+    return random() % 3 == 0 ? static_cast<T>(random() >> (random() % 64))
+                             : special[random() % std::size(special)];
+  } else {
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    const double special[] = {0.0,        -0.0,     1.0,     -1.0,      kInfinite,
+                              -kInfinite, NAN,      65504.0, -65504.0,  0x1p-24,
+                              0x1p-149,   0x1p-133, 3.4e38,  -3.3895e38};
+    const double value = random() % 3 == 0 ? special[random() % std::size(special)]
+                                           : std::ldexp(static_cast<double>(random() % 2001) - 1000,
+                                                        static_cast<int>(random() % 60) - 30);
+    if constexpr (HalfElement<T>) {
+      return T::FromDouble(value);
+    } else {
+      // Any bits at all, from time to time.
+      using Bits = typename FloatFormat<T>::Bits;
+      return random() % 4 == 0 ? std::bit_cast<T>(static_cast<Bits>(random()))
+                               : static_cast<T>(value);
+    }
+  }
 }
 
 }  // namespace gridfold::kernels

@@ -1,5 +1,6 @@
 #include "kernels/folds/reduction_words.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -138,15 +139,11 @@ decltype(auto) VisitComputeType(const ReductionPlan& plan, F&& f) {
 }  // namespace
 
 absl::Status CheckIsSum(const ReductionPlan& plan) {
-  for (size_t i = 0; i < plan.statistics.size(); ++i) {
-    const uint32_t parts =
-        PartsOf(plan.statistics[i], IsFloatingPoint(plan.array.element_type), IgnoresNan(plan));
-    if ((parts & ~kPartsOfSums) == 0) continue;
-    return InvalidField(absl::StrCat("statistics[", i, "]"),
-                        absl::StrCat(StatisticName(plan.statistics[i]),
-                                     " is no sum and has no words; merge accumulators"));
-  }
-  return absl::OkStatus();
+  const std::optional<size_t> other = FindStatisticBeyond(plan, kPartsOfSums);
+  if (!other.has_value()) return absl::OkStatus();
+  return InvalidField(absl::StrCat("statistics[", *other, "]"),
+                      absl::StrCat(StatisticName(plan.statistics[*other]),
+                                   " is no sum and has no words; merge accumulators"));
 }
 
 uint64_t GroupWordCount(const ReductionPlan& plan) {

@@ -311,6 +311,79 @@ TEST_F(MergeTest, WhatCannotBeMergedIsNamed) {
   ExpectInvalid({good, Reduce(first_, other).accumulator()}, "accumulators[1]");
 }
 
+class SubtractionTest : public MergeTest {
+ protected:
+  grpc::Status Subtract(const std::string& minuend, const std::vector<std::string>& subtrahends,
+                        v1::SubtractAccumulatorsResponse& response, bool partial = false) {
+    v1::SubtractAccumulatorsRequest request;
+    request.set_minuend(minuend);
+    for (const std::string& accumulator : subtrahends) request.add_subtrahends(accumulator);
+    request.set_partial(partial);
+    grpc::ClientContext context;
+    return third_.compute().SubtractAccumulators(&context, request, &response);
+  }
+
+  void ExpectInvalidSubtraction(const std::string& minuend,
+                                const std::vector<std::string>& subtrahends,
+                                const std::string& field) {
+    v1::SubtractAccumulatorsResponse response;
+    const grpc::Status status = Subtract(minuend, subtrahends, response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+    EXPECT_EQ(DecodeDetails(status).field(), field);
+    EXPECT_THAT(status.error_message(), testing::StartsWith(field + ": "));
+  }
+
+  // The answer for a part of the numbers, of statistics that can be taken out.
+  v1::ReduceArrayResponse Sums(TestServer& server, const std::vector<float>& numbers, size_t begin,
+                               size_t end) {
+    v1::ReduceArrayRequest request = PartOf(numbers, begin, end);
+    request.clear_statistics();
+    for (const v1::Statistic statistic : {v1::STATISTIC_SUM, v1::STATISTIC_VARIANCE}) {
+      request.add_statistics(statistic);
+    }
+    return Reduce(server, request);
+  }
+};
+
+TEST_F(SubtractionTest, WhatRemainsIsThePartByItself) {
+  const std::vector<float> numbers = Numbers(1000);
+  const v1::ReduceArrayResponse old = Sums(first_, numbers, 0, 300);
+  const v1::ReduceArrayResponse rest = Sums(second_, numbers, 300, 1000);
+  const v1::MergeAccumulatorsResponse whole = Merge({old.accumulator(), rest.accumulator()});
+  v1::SubtractAccumulatorsResponse response;
+  const grpc::Status status =
+      Subtract(whole.reduction().accumulator(), {old.accumulator()}, response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  const v1::MergeAccumulatorsResponse& remainder = response.remainder();
+  EXPECT_EQ(remainder.reduction().accumulator(), rest.accumulator());
+  EXPECT_EQ(remainder.element_count(), 700u);
+  EXPECT_EQ(remainder.element_type(), v1::ELEMENT_TYPE_FLOAT32);
+  EXPECT_EQ(remainder.reduction().execution().strategy(), "subtract/reduction");
+  EXPECT_EQ(remainder.reduction().execution().engine(), "cpu");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(remainder.reduction().results(i).SerializeAsString(),
+              rest.results(i).SerializeAsString());
+  }
+}
+
+TEST_F(SubtractionTest, WhatCannotBeSubtractedIsNamed) {
+  const std::vector<float> numbers = Numbers(10);
+  const std::string good = Sums(first_, numbers, 0, 10).accumulator();
+  const std::string extremes = Reduce(first_, PartOf(numbers, 0, 10)).accumulator();
+  ExpectInvalidSubtraction("", {good}, "minuend");
+  ExpectInvalidSubtraction(good, {}, "subtrahends");
+  ExpectInvalidSubtraction("foreign", {good}, "minuend");
+  ExpectInvalidSubtraction(good, {good, "foreign"}, "subtrahends[1]");
+  ExpectInvalidSubtraction(good, {extremes}, "subtrahends[0]");
+  ExpectInvalidSubtraction(extremes, {extremes}, "minuend");
+  ExpectInvalidSubtraction(good, {good, good}, "subtrahends");
+  // Nothing is left, which has no variance; more may come.
+  ExpectInvalidSubtraction(good, {good}, "minuend");
+  v1::SubtractAccumulatorsResponse response;
+  ASSERT_TRUE(Subtract(good, {good}, response, /*partial=*/true).ok());
+  EXPECT_EQ(response.remainder().element_count(), 0u);
+}
+
 TEST(MergeLimitsTest, AnswersLargerThanAMessageAreRefused) {
   const std::unique_ptr<kernels::Engine> engine = MakeEngine(1);
   Limits small;
@@ -335,6 +408,14 @@ TEST(MergeLimitsTest, AnswersLargerThanAMessageAreRefused) {
   const grpc::Status status = tight.compute().MergeAccumulators(&merge_context, merge, &merged);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(DecodeDetails(status).field(), "accumulators");
+  v1::SubtractAccumulatorsRequest subtract;
+  subtract.set_minuend(part.accumulator());
+  subtract.add_subtrahends(part.accumulator());
+  v1::SubtractAccumulatorsResponse rest;
+  grpc::ClientContext subtract_context;
+  EXPECT_EQ(DecodeDetails(tight.compute().SubtractAccumulators(&subtract_context, subtract, &rest))
+                .field(),
+            "minuend");
 }
 
 TEST(MergeLimitsTest, AnEngineWithoutStatesFailsCleanly) {

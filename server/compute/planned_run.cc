@@ -1,6 +1,5 @@
 #include "server/compute/planned_run.h"
 
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -9,12 +8,10 @@
 
 #include "kernels/accumulators/accumulator.h"
 #include "kernels/contract/histogram_outline.h"
-#include "kernels/contract/invalid_field.h"
 #include "server/compute/rearranged_run.h"
 #include "server/compute/selected_run.h"
 #include "server/compute/tolerant_run.h"
 #include "server/compute/truth_check.h"
-#include "server/planning/answer_size.h"
 #include "server/planning/placement.h"
 #include "server/wire/proto_conversion.h"
 
@@ -127,25 +124,6 @@ absl::StatusOr<v1::ComputeHistogramResponse> Run(const PlannedHistogram& planned
       lane.RunHistogram(PlanForLane(plan), samples->input, stop, run);
   statistics.Add(run);
   return MakeAnswer(plan, result, stop);
-}
-
-// That of the operation, for a merge of its accumulators. How many keys are found shows in the
-// merge, which ends where there are more than an answer has room for.
-absl::Status BoundMerge(const Limits& limits, kernels::MergePlan& plan) {
-  if (auto* const keyed = std::get_if<kernels::KeyedMergePlan>(&plan.operation)) {
-    BoundFoundKeys(limits, keyed->keyed);
-    return absl::OkStatus();
-  }
-  const absl::Status status = std::visit(
-      [&](const auto& operation) -> absl::Status {
-        if constexpr (requires { CheckAnswerSize(operation, limits); }) {
-          return CheckAnswerSize(operation, limits);
-        }
-        return absl::OkStatus();
-      },
-      plan.operation);
-  if (status.ok()) return status;
-  return kernels::AboveLimit("accumulators", status.message());
 }
 
 }  // namespace
@@ -291,27 +269,6 @@ absl::StatusOr<v1::SelectTopResponse> RunPlanned(const PlannedTop& planned, kern
   FillResponse(planned.plan, *result, response);
   AddShape(planned.group_shape, *response.mutable_result_shape());
   response.add_result_shape(planned.plan.count);
-  return response;
-}
-
-absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& planned,
-                                                         kernels::Lane&, std::stop_token stop,
-                                                         kernels::RunStatistics& statistics) {
-  const auto start = std::chrono::steady_clock::now();
-  for (const absl::string_view bytes : planned.accumulators) statistics.bytes_read += bytes.size();
-  absl::StatusOr<kernels::MergePlan> plan = kernels::PlanMerge(
-      planned.accumulators,
-      {planned.limits.group_count_max, planned.limits.bin_count_max, kChannelCountMax}, stop);
-  if (!plan.ok()) return plan.status();
-  if (absl::Status status = BoundMerge(planned.limits, *plan); !status.ok()) return status;
-  absl::StatusOr<kernels::MergedAnswer> merged = kernels::RunMerge(*plan, planned.partial, stop);
-  if (!merged.ok()) return merged.status();
-  v1::MergeAccumulatorsResponse response;
-  FillResponse(*plan, *std::move(merged), response);
-  statistics.strategy = response.has_histogram()         ? "merge/histogram"
-                        : response.has_keyed_reduction() ? "merge/by-key"
-                                                         : "merge/reduction";
-  statistics.kernel_time = std::chrono::steady_clock::now() - start;
   return response;
 }
 

@@ -65,10 +65,14 @@ absl::StatusOr<v1::ComputeQuantilesResponse> RunPlanned(const PlannedQuantiles& 
 absl::StatusOr<v1::SelectTopResponse> RunPlanned(const PlannedTop& planned, kernels::Lane& lane,
                                                  std::stop_token stop,
                                                  kernels::RunStatistics& statistics);
-// Merges in the calling thread; the lane is only held, which bounds how many merges run at once.
+// Fold in the calling thread; the lane is only held, which bounds how many run at once.
 absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& planned,
                                                          kernels::Lane& lane, std::stop_token stop,
                                                          kernels::RunStatistics& statistics);
+absl::StatusOr<v1::SubtractAccumulatorsResponse> RunPlanned(const PlannedSubtraction& planned,
+                                                            kernels::Lane& lane,
+                                                            std::stop_token stop,
+                                                            kernels::RunStatistics& statistics);
 
 // Errors also those of ArrayStore.
 absl::StatusOr<v1::CreateArrayResponse> RunPlanned(const PlannedCreation& planned,

@@ -52,6 +52,9 @@ inline v1::ExecutionStatistics& ExecutionOf(v1::MergeAccumulatorsResponse& respo
   return *response.mutable_keyed_reduction()->mutable_execution();
 }
 
+inline v1::ExecutionStatistics& ExecutionOf(v1::SubtractAccumulatorsResponse& response) {
+  return ExecutionOf(*response.mutable_remainder());
+}
 inline v1::ExecutionStatistics& ExecutionOf(ScanAnswer& answer) {
   return *answer.response.mutable_execution();
 }
@@ -61,6 +64,7 @@ inline v1::ExecutionStatistics& ExecutionOf(ArenaMessage<v1::BatchComputeRespons
 
 // None for what has no array, and for a batch, which has many.
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedMerge&) { return {}; }
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedSubtraction&) { return {}; }
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedBatch&) { return {}; }
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedCreation& planned) {
   return planned.description.element_type;
@@ -241,9 +245,10 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   }
 
   void Describe(v1::ExecutionStatistics& execution) const {
-    // Merges run on the processor, whatever the engine.
-    constexpr bool kMerges = std::is_same_v<Planned, PlannedMerge>;
-    FillExecution(report_, kMerges ? "cpu" : environment_.engine_name, execution);
+    // Accumulators are folded on the processor, whatever the engine.
+    constexpr bool kFolds =
+        std::is_same_v<Planned, PlannedMerge> || std::is_same_v<Planned, PlannedSubtraction>;
+    FillExecution(report_, kFolds ? "cpu" : environment_.engine_name, execution);
   }
 
   void FinishWith(const absl::Status& status) {

@@ -54,6 +54,29 @@ void PlaceOne(const Planned& planned, JobWork& work) {
   AddAnswer(AnswerBytes(planned.plan), work);
 }
 
+// The most that the answer to a fold of accumulators of so many bytes takes. Of found keys, whose
+// number only the fold tells, each takes at least four bytes of an accumulator.
+uint64_t FoldedBytes(const kernels::AccumulatedOperation& operation, uint64_t folded_bytes) {
+  if (const auto* const reduction = std::get_if<kernels::ReductionPlan>(&operation)) {
+    return AnswerBytes(*reduction);
+  }
+  if (const auto* const histogram = std::get_if<kernels::HistogramPlan>(&operation)) {
+    return AnswerBytes(*histogram);
+  }
+  kernels::KeyedReductionPlan keyed = std::get<kernels::KeyedMergePlan>(operation).keyed;
+  keyed.keys.element_count += folded_bytes / 4;
+  return AnswerBytes(keyed);
+}
+
+// The answer of what is folded with an accumulator; an error where it is none.
+void PlaceFold(absl::string_view accumulator, uint64_t folded_bytes, const Limits& limits,
+               JobWork& work) {
+  const auto operation = kernels::MergedOperation(
+      accumulator, {limits.group_count_max, limits.bin_count_max, kChannelCountMax});
+  const uint64_t bytes = operation.ok() ? FoldedBytes(*operation, folded_bytes) : 0;
+  AddAnswer(std::min(bytes, limits.message_bytes_max), work);
+}
+
 }  // namespace
 
 std::optional<uint32_t> EngineOf(const PlannedReduction& planned) {
@@ -114,36 +137,15 @@ void Place(const PlannedKeyedReduction& planned, JobWork& work) {
   AddAnswer(AnswerBytes(planned.plan), work);
 }
 
-namespace {
-
-// The most that the answer to a merge takes. Of found keys, whose number only the merge tells, each
-// takes at least four bytes of an accumulator.
-uint64_t MergedBytes(const kernels::AccumulatedOperation& operation, const PlannedMerge& planned) {
-  if (const auto* const reduction = std::get_if<kernels::ReductionPlan>(&operation)) {
-    return AnswerBytes(*reduction);
-  }
-  if (const auto* const histogram = std::get_if<kernels::HistogramPlan>(&operation)) {
-    return AnswerBytes(*histogram);
-  }
-  kernels::KeyedReductionPlan keyed = std::get<kernels::KeyedMergePlan>(operation).keyed;
-  for (const absl::string_view bytes : planned.accumulators) {
-    keyed.keys.element_count += bytes.size() / 4;
-  }
-  return AnswerBytes(keyed);
-}
-
-}  // namespace
-
-// Where the first accumulator is none, the answer is an error.
 void Place(const PlannedMerge& planned, JobWork& work) {
   uint64_t bytes = 0;
-  if (!planned.accumulators.empty()) {
-    const auto operation = kernels::MergedOperation(
-        planned.accumulators.front(),
-        {planned.limits.group_count_max, planned.limits.bin_count_max, kChannelCountMax});
-    if (operation.ok()) bytes = MergedBytes(*operation, planned);
-  }
-  AddAnswer(std::min(bytes, planned.limits.message_bytes_max), work);
+  for (const absl::string_view accumulator : planned.accumulators) bytes += accumulator.size();
+  PlaceFold(planned.accumulators.empty() ? absl::string_view() : planned.accumulators.front(),
+            bytes, planned.limits, work);
+}
+
+void Place(const PlannedSubtraction& planned, JobWork& work) {
+  PlaceFold(planned.minuend, planned.minuend.size(), planned.limits, work);
 }
 
 void Place(const PlannedCreation& planned, JobWork& work) {

@@ -37,6 +37,7 @@ void Place(const PlannedKeyedReduction& planned, JobWork& work);
 void Place(const PlannedQuantiles& planned, JobWork& work);
 void Place(const PlannedTop& planned, JobWork& work);
 void Place(const PlannedMerge& planned, JobWork& work);
+void Place(const PlannedSubtraction& planned, JobWork& work);
 void Place(const PlannedCreation& planned, JobWork& work);
 void Place(const PlannedRegistration& planned, JobWork& work);
 // All operations of a batch need the same engine, or none.

@@ -331,4 +331,14 @@ absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& req
                       context.limits};
 }
 
+absl::StatusOr<PlannedSubtraction> PlanRequest(const v1::SubtractAccumulatorsRequest& request,
+                                               const PlanningContext& context) {
+  if (request.minuend().empty()) return InvalidField("minuend", "required");
+  if (request.subtrahends().empty()) return InvalidField("subtrahends", "at least one is needed");
+  return PlannedSubtraction{request.minuend(),
+                            {request.subtrahends().begin(), request.subtrahends().end()},
+                            request.partial(),
+                            context.limits};
+}
+
 }  // namespace gridfold::server

@@ -135,6 +135,12 @@ struct PlannedMerge {
   bool partial = false;
   Limits limits;
 };
+struct PlannedSubtraction {
+  absl::string_view minuend;
+  std::vector<absl::string_view> subtrahends;
+  bool partial = false;
+  Limits limits;
+};
 
 absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
                                              const PlanningContext& context);
@@ -148,6 +154,8 @@ absl::StatusOr<PlannedTop> PlanRequest(const v1::SelectTopRequest& request,
                                        const PlanningContext& context);
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
                                          const PlanningContext& context);
+absl::StatusOr<PlannedSubtraction> PlanRequest(const v1::SubtractAccumulatorsRequest& request,
+                                               const PlanningContext& context);
 
 // An array that is to be rearranged lies on one device. Error: INVALID_ARGUMENT that names the
 // grouping.

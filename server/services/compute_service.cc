@@ -38,6 +38,15 @@ grpc::ServerUnaryReactor* ComputeService::MergeAccumulators(grpc::CallbackServer
   return (new Call(environment_, Rpc::kMergeAccumulators, *context, *request, *response))->Start();
 }
 
+grpc::ServerUnaryReactor* ComputeService::SubtractAccumulators(grpc::CallbackServerContext* context,
+                                                               const grpc::ByteBuffer* request,
+                                                               grpc::ByteBuffer* response) {
+  using Call = UnaryCall<v1::SubtractAccumulatorsRequest, PlannedSubtraction,
+                         v1::SubtractAccumulatorsResponse>;
+  return (new Call(environment_, Rpc::kSubtractAccumulators, *context, *request, *response))
+      ->Start();
+}
+
 grpc::ServerReadReactor<grpc::ByteBuffer>* ComputeService::ReduceStream(
     grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
   return (new FoldStreamCall(environment_, Rpc::kReduceStream, *context, *response,

@@ -26,7 +26,10 @@ using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
                                         v1::ComputeService::WithRawCallbackMethod_SelectTop<
                                             v1::ComputeService::
                                                 WithRawCallbackMethod_ReduceByKeyStream<
-                                                    v1::ComputeService::Service>>>>>>>>>>>>;
+                                                    v1::ComputeService::
+                                                        WithRawCallbackMethod_SubtractAccumulators<
+                                                            v1::ComputeService::
+                                                                Service>>>>>>>>>>>>>;
 
 class ComputeService final : public RawComputeService {
  public:
@@ -44,6 +47,9 @@ class ComputeService final : public RawComputeService {
   grpc::ServerUnaryReactor* MergeAccumulators(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* SubtractAccumulators(grpc::CallbackServerContext* context,
+                                                 const grpc::ByteBuffer* request,
+                                                 grpc::ByteBuffer* response) override;
   grpc::ServerReadReactor<grpc::ByteBuffer>* ReduceStream(grpc::CallbackServerContext* context,
                                                           grpc::ByteBuffer* response) override;
   grpc::ServerReadReactor<grpc::ByteBuffer>* HistogramStream(grpc::CallbackServerContext* context,

@@ -30,6 +30,7 @@ constexpr char kReduce[] = "/gridfold.v1.ComputeService/ReduceArray";
 constexpr char kScan[] = "/gridfold.v1.ComputeService/ScanArray";
 constexpr char kHistogram[] = "/gridfold.v1.ComputeService/ComputeHistogram";
 constexpr char kMerge[] = "/gridfold.v1.ComputeService/MergeAccumulators";
+constexpr char kSubtract[] = "/gridfold.v1.ComputeService/SubtractAccumulators";
 constexpr char kBatch[] = "/gridfold.v1.ComputeService/BatchCompute";
 constexpr char kCreate[] = "/gridfold.v1.ArrayService/CreateArray";
 constexpr char kWrite[] = "/gridfold.v1.ArrayService/WriteArray";
@@ -118,6 +119,9 @@ const std::vector<Seed>& Seeds() {
       {kMerge, &v1::MergeAccumulatorsRequest::default_instance(),
        absl::StrCat("accumulators: '", HistogramAccumulator(), "' accumulators: '",
                     HistogramAccumulator(), "' partial: true")},
+      {kSubtract, &v1::SubtractAccumulatorsRequest::default_instance(),
+       absl::StrCat("minuend: '", HistogramAccumulator(), "' subtrahends: '",
+                    HistogramAccumulator(), "'")},
       {kReduce, &v1::ReduceArrayRequest::default_instance(),
        absl::StrCat(Resident("array"), "statistics: [2, 8, 18] return_accumulator: true")},
       {kScan, &v1::ScanArrayRequest::default_instance(),

@@ -75,6 +75,8 @@ const FieldOptions kFieldOptions[] = {
     {"array.name", {"NAME"}},
     {"array", {"--array", "FILE"}},
     {"accumulators", {"FILE"}},
+    {"minuend", {"FILE"}},
+    {"subtrahends", {"--subtract"}},
     {"name", {"NAME", "--array"}},
     {"shape", {"--shape", "FILE"}},
     {"element_type", {"--type"}},

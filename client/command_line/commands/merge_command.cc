@@ -1,4 +1,5 @@
-// gridfold merge: the answer for a whole from the accumulators of its parts.
+// gridfold merge: the answer for a whole from the accumulators of its parts, or for what remains of
+// it without some of them.
 #include <string>
 #include <utility>
 #include <variant>
@@ -28,6 +29,7 @@ Examples:
   gridfold merge january.acc february.acc
   gridfold merge quarter*.acc --output year.acc --json
   gridfold merge quarter*.acc --output year.csv      the answer as a table
+  gridfold merge week.acc monday.acc --subtract last_monday.acc --output week.acc
 )";
 
 class MergeCommand : public Command {
@@ -48,6 +50,13 @@ class MergeCommand : public Command {
         ->type_name("FORM|FILE")
         ->group(group);
     command_
+        .add_option("--subtract", subtracted_,
+                    "Take out accumulators that were merged into one of the others; repeatable")
+        ->type_name("FILE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->group(group);
+    command_
         .add_flag("--partial", options_.partial,
                   "More parts will follow: leave out statistics that have no value yet")
         ->group(group);
@@ -64,17 +73,14 @@ class MergeCommand : public Command {
     if (absl::Status status = accumulator.Check(); !status.ok()) return status;
     AnswerOutput output(is_answer ? output_ : "");
     if (absl::Status status = output.Check(/*answer_count=*/1); !status.ok()) return status;
-    std::vector<std::string> accumulators;
     uint64_t size_bytes = 0;
-    for (const std::string& path : paths_) {
-      absl::StatusOr<std::string> part = session.Read(path);
-      if (!part.ok()) return part.status();
-      size_bytes += part->size();
-      accumulators.push_back(*std::move(part));
-    }
+    const auto accumulators = ReadAll(session, paths_, size_bytes);
+    if (!accumulators.ok()) return accumulators.status();
+    const auto subtracted = ReadAll(session, subtracted_, size_bytes);
+    if (!subtracted.ok()) return subtracted.status();
     const auto answer =
         session.Ask({}, size_bytes, std::nullopt, [&](Client& client, const CallOptions&) {
-          return client.MergeAccumulators(accumulators, options_);
+          return Fold(client, *accumulators, *subtracted);
         });
     if (!answer.ok()) return answer.status();
     const absl::StatusOr<bool> prints = accumulator.Store(AccumulatorOf(answer->result));
@@ -88,6 +94,33 @@ class MergeCommand : public Command {
   }
 
  private:
+  using Accumulators = std::vector<std::string>;
+
+  static absl::StatusOr<Accumulators> ReadAll(const Session& session,
+                                              const std::vector<std::string>& paths,
+                                              uint64_t& size_bytes) {
+    Accumulators accumulators;
+    for (const std::string& path : paths) {
+      absl::StatusOr<std::string> accumulator = session.Read(path);
+      if (!accumulator.ok()) return accumulator.status();
+      size_bytes += accumulator->size();
+      accumulators.push_back(*std::move(accumulator));
+    }
+    return accumulators;
+  }
+
+  absl::StatusOr<MergeResult> Fold(Client& client, const Accumulators& accumulators,
+                                   const Accumulators& subtracted) const {
+    if (subtracted.empty()) return client.MergeAccumulators(accumulators, options_);
+    const SubtractOptions options{.partial = options_.partial};
+    if (accumulators.size() == 1) {
+      return client.SubtractAccumulators(accumulators[0], subtracted, options);
+    }
+    const auto merged = client.MergeAccumulators(accumulators, {.partial = true});
+    if (!merged.ok()) return merged.status();
+    return client.SubtractAccumulators(AccumulatorOf(*merged), subtracted, options);
+  }
+
   InputDescription Describe(const MergeResult& merge) const {
     const bool one = paths_.size() == 1;
     return {.source = one ? paths_.front() : absl::StrCat(paths_.size(), " accumulators"),
@@ -147,6 +180,7 @@ class MergeCommand : public Command {
 
   CLI::App& command_;
   std::vector<std::string> paths_;
+  std::vector<std::string> subtracted_;
   MergeOptions options_;
   std::string output_;
   uint64_t rows_max_ = 40;

@@ -94,6 +94,51 @@ class AccumulatorTest(PackageTest):
         with self.assertRaises(ValueError):
             gf.Accumulator.of_histogram(array, 20)
 
+    def test_parts_are_taken_out_again(self):
+        for dtype in ("i1", "u8", "f2", "f4", "f8"):
+            array = (np.random.default_rng(8).normal(size=300) * 20).astype("f4")
+            array = np.abs(array).astype(dtype) if dtype[0] == "u" else array.astype(dtype)
+            parts = [gf.Accumulator.of(part, SUMS) for part in np.split(array, [90, 91, 200])]
+            whole = gf.Accumulator.of(array, SUMS)
+            self.assertEqual(whole - parts[1], parts[0] + parts[2] + parts[3])
+            rest = whole.subtract([parts[3], parts[0], parts[1]])
+            self.assertEqual(rest, parts[2])
+            self.assert_same_statistics(rest.result(), self.gpu.reduce(array[91:200], SUMS))
+        counts = [gf.Accumulator.of_histogram(part, 8, (-9, 9), weights=part * 0.1)
+                  for part in np.split(array, [100])]
+        self.assertEqual(sum(counts) - counts[0], counts[1])
+
+    def test_windows_do_not_drift(self):
+        stream = np.random.default_rng(9).normal(size=(1_000, 4)) * 10.0**np.arange(-8, 8, 4)
+        window = gf.Accumulator.of(np.empty(0), ["sum", "variance"])
+        for step, values in enumerate(stream):
+            window += gf.Accumulator.of(values, ["sum", "variance"])
+            if step >= 10:
+                window -= gf.Accumulator.of(stream[step - 10], ["sum", "variance"])
+            if step % 100 == 99:
+                inside = stream[max(step - 9, 0):step + 1]
+                exact = sum(map(fractions.Fraction, inside.ravel()))
+                self.assertEqual(window.result().sum, float(exact))
+                self.assertEqual(window, gf.Accumulator.of(inside.ravel(), ["sum", "variance"]))
+
+    def test_what_cannot_be_taken_out(self):
+        one = gf.Accumulator.of([1.0, 2.0], ["sum", "max"])
+        with self.assertRaisesRegex(gf.InvalidArgumentError, "max") as caught:
+            one - one  # pylint: disable=pointless-statement
+        self.assertEqual(caught.exception.field, "minuend")
+        two = gf.Accumulator.of([1.0, 2.0], ["sum"])
+        with self.assertRaisesRegex(gf.InvalidArgumentError, "never in it") as caught:
+            two - gf.Accumulator.of([1.0, 2.0, 3.0], ["sum"])  # pylint: disable=expression-not-assigned
+        self.assertEqual(caught.exception.field, "subtrahends")
+        nan = gf.Accumulator.of([1.0, np.nan], ["sum"])
+        with self.assertRaisesRegex(gf.InvalidArgumentError, "cannot be told"):
+            (two + nan) - nan  # pylint: disable=expression-not-assigned
+        self.assertEqual((two + nan - two), nan)
+        with self.assertRaises(gf.InvalidArgumentError):
+            one.subtract([])
+        with self.assertRaises(TypeError):
+            one - 1  # pylint: disable=pointless-statement
+
     def test_they_are_values(self):
         one = gf.Accumulator.of([1.0, 2.0], ["sum"])
         for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one),

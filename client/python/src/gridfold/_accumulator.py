@@ -25,7 +25,9 @@ class Accumulator:
     """What is known of a part of an array before anything is rounded.
 
     Accumulators of parts are added (`a + b`, `sum(parts)`) in any order or tree, and the sum's
-    `result()` has the bits of one call for the whole. They are values: hashable, pickled as their
+    `result()` has the bits of one call for the whole. Those of sums and counts, and of histograms,
+    are taken out again (`whole - part`) as exactly: a window over a stream adds what is new and
+    subtracts what is old, and never drifts. They are values: hashable, pickled as their
     bytes, which servers merge as well (`bytes(a)`, `Accumulator(data)`).
 
     Parameters
@@ -37,6 +39,7 @@ class Accumulator:
     --------
     >>> parts = [gridfold.Accumulator.of(part, ["mean"]) for part in np.split(x, 4)]
     >>> sum(parts).result().mean
+    >>> (sum(parts) - parts[0]).result().mean  # The same as without the first part.
     """
 
     __slots__ = ("_handle",)
@@ -114,6 +117,26 @@ class Accumulator:
         if not isinstance(other, Accumulator):
             return NotImplemented
         return self.merge((self, other))
+
+    def subtract(self, parts: Iterable[Accumulator]) -> Accumulator:
+        """What remains where at least one part that was merged into this one is taken out.
+
+        InvalidArgumentError where a statistic has no such form ("min", "max", "argmin", "argmax",
+        "range", "product", "bitwise_and", "bitwise_or", "bitwise_xor"), where a part was never in
+        it, or where it cannot be told whether a NaN or an infinity remains: a sum that is not
+        finite has lost its number. A sum that is 0 is 0.0, unless all elements were -0.0.
+        """
+        handles = [part._handle for part in parts]
+        pointers = (ctypes.c_void_p * len(handles))(*(one.pointer for one in handles))
+        remainder = _new()
+        _core.check(_core.library.gridfold_accumulator_subtract(
+            self._handle.pointer, pointers, ctypes.c_uint64(len(handles)), remainder.out))
+        return self._of(remainder)
+
+    def __sub__(self, other: Any) -> Accumulator:
+        if not isinstance(other, Accumulator):
+            return NotImplemented
+        return self.subtract((other,))
 
     def __radd__(self, other: Any) -> Accumulator:
         if type(other) is int and other == 0:  # What sum() begins with.
