@@ -67,6 +67,21 @@ inline std::optional<uint32_t> SpecialsLeft(uint32_t all, uint32_t taken, const 
 
 }  // namespace accumulator_internal
 
+// Whether all that the sum stands for is in `taken`. A sum that others were taken out of may have
+// the flag kSawOtherThanNegativeZero of them.
+template <class F, int kPower>
+bool IsWhole(ExactSum<F, kPower> taken, const ExactSum<F, kPower>& sum) {
+  taken.AddFlags(sum.flags() & kSawOtherThanNegativeZero);
+  return taken == sum;
+}
+inline bool IsWhole(const Uint192& taken, const Uint192& sum) {
+  return std::equal(std::begin(taken.limbs), std::end(taken.limbs), std::begin(sum.limbs));
+}
+template <class Integer>
+bool IsWhole(Integer taken, Integer sum) {
+  return taken == sum;
+}
+
 // Takes `taken` out of `sum`.
 template <class F, int kPower>
 Difference TakeOut(const ExactSum<F, kPower>& taken, const Remainder& left, bool is_signed,
@@ -76,7 +91,7 @@ Difference TakeOut(const ExactSum<F, kPower>& taken, const Remainder& left, bool
   static_assert(Sum::kLimbs * kLimbBits > Sum::kBits);
   if ((taken.flags() & ~sum.flags()) != 0) return Difference::kNeverIn;
   if (left.taking == uint64_t{0}) {
-    const bool is_gone = taken == sum;
+    const bool is_gone = IsWhole(taken, sum);
     sum = Sum();
     return is_gone ? Difference::kKnown : Difference::kNeverIn;
   }
@@ -164,12 +179,19 @@ Difference TakeOutGroup(uint32_t parts, bool ignore_nan, uint64_t taken_count,
   if (element_count > 0) {
     return TakeOutParts<T>(parts, taken, {element_count, ignore_nan}, state);
   }
-  AccumulatorWriter all;
-  AccumulatorWriter gone;
-  WriteParts(all, parts, state);
-  WriteParts(gone, parts, taken);
+  bool is_gone = true;
+  ForEachPartOf<ComputeType<T>>(parts, [&](auto part) {
+    const auto& all = state.template Part<part>();
+    const auto& gone = taken.template Part<part>();
+    if constexpr ((part & kMomentParts) != 0) {
+      is_gone = is_gone && IsWhole(gone.sum, all.sum);
+    } else if constexpr (part == kTallyPart) {
+      is_gone = is_gone && gone.nonzero == all.nonzero && gone.nan == all.nan &&
+                gone.infinite == all.infinite;
+    }
+  });
   ResetParts(parts, state);
-  return all.bytes() == gone.bytes() ? Difference::kKnown : Difference::kNeverIn;
+  return is_gone ? Difference::kKnown : Difference::kNeverIn;
 }
 
 }  // namespace gridfold::kernels

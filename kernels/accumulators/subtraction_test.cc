@@ -308,6 +308,31 @@ TEST(SubtractionFlagTest, ZeroIsPositiveUnlessAllWereNegative) {
   EXPECT_EQ(BytesOf(*Subtract(Doubles({-0.0, 1}), {Doubles({1})})), Doubles({0.0}));
 }
 
+// What the exception above leaves does not stand in the way of what follows.
+TEST(SubtractionFlagTest, NegativeZerosComeAndGo) {
+  for (const bool ignore_nan : {false, true}) {
+    for (const Statistic statistic : {Statistic::kSum, Statistic::kL1Norm, Statistic::kVariance}) {
+      const auto bytes = [&](const std::vector<double>& x) {
+        return Doubles(x, ignore_nan, {statistic});
+      };
+      std::string window = bytes({1, 2});
+      const std::vector<double> steps = {-0.0, -0.0, 0.0, 5, -0.0, ignore_nan ? NAN : 7, -0.0, 1};
+      std::vector<std::string> inside = {window};
+      for (const double step : steps) {
+        inside.push_back(bytes({step}));
+        window = BytesOf(*MergeAll({window, inside.back()}, /*partial=*/true));
+        const auto moved = Subtract(window, {inside[inside.size() - 2]});
+        ASSERT_TRUE(moved.ok()) << moved.status();
+        window = BytesOf(*moved);
+      }
+      EXPECT_EQ(window, bytes({1}));
+      const auto nothing = Subtract(window, {inside.back()});
+      ASSERT_TRUE(nothing.ok()) << nothing.status();
+      EXPECT_EQ(BytesOf(*nothing), bytes({}));
+    }
+  }
+}
+
 // A sum outside its type on the way is one of the state, which is wider.
 TEST(SubtractionOverflowTest, ComesBack) {
   const int64_t most = std::numeric_limits<int64_t>::max();
