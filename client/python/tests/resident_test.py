@@ -34,6 +34,17 @@ class ResidentTest(PackageTest):
             with self.assertRaises(NotImplementedError):
                 resident[::2]
 
+    def test_rules_for_bins(self):
+        array = np.random.default_rng(6).normal(size=3000)
+        for case in (array, np.zeros(5), np.repeat([1.0, 2.0], [30, 1]), np.arange(10)):
+            with self.gpu.put(case) as resident:
+                for rule in ("auto", "fd", "scott", "rice", "sturges", "sqrt"):
+                    for actual, expected in zip(self.gpu.histogram(resident, rule),
+                                                np.histogram(case, rule)):
+                        self.assert_same(actual, expected, rule)
+                with self.assertRaisesRegex(NotImplementedError, "doane"):
+                    self.gpu.histogram(resident, "doane")
+
     def test_writing(self):
         with self.gpu.put(np.zeros((4, 2))) as resident:
             resident[1:3] = [[1, 2], [3, 4]]
