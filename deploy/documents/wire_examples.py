@@ -40,7 +40,7 @@ values { inline_array { element_type: ELEMENT_TYPE_INT8 data: "\012\024\036" } }
 statistics: STATISTIC_SUM
 found { key_count_max: 100 }''']),
     ('ComputeService/MergeAccumulators', ['accumulators: {accumulator} accumulators: {accumulator}']),
-    ('ComputeService/SubtractAccumulators', ['minuend: {accumulator} subtrahends: {accumulator}']),
+    ('ComputeService/SubtractAccumulators', ['minuend: {accumulator} subtrahends: {accumulator} partial: true']),
     ('ComputeService/ReduceStream', [
         '''request {
   array { streamed_array { element_type: ELEMENT_TYPE_UINT8 } }
