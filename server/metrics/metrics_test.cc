@@ -439,7 +439,8 @@ TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
       IsSubsetOf({"reduce/groups/contiguous", "reduce/columns/strips", "reduce/groups/side-by-side",
                   "reduce/columns/side-by-side", "scan/blocks", "scan/axis-0", "scan/exact",
                   "histogram/private", "histogram/shared", "merge/reduction", "merge/histogram",
-                  "create", "batch", "reduce/batch", "none"}));
+                  "subtract/reduction", "subtract/histogram", "create", "batch", "reduce/batch",
+                  "none"}));
 }
 
 TEST_F(MetricsTest, WhatIsNotAScrapeIsAnError) {
