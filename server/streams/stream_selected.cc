@@ -15,7 +15,7 @@ namespace {
 
 // The arrays of a message, in the order of their fields.
 constexpr size_t kElements = 0;
-constexpr size_t kMask = 1;
+constexpr size_t kSelection = 1;
 
 class StreamSelected final : public StreamFold {
  public:
@@ -23,7 +23,7 @@ class StreamSelected final : public StreamFold {
                  TenantArrays arrays)
       : planned_(std::move(planned)), fold_(std::move(fold)), room_(std::move(arrays)) {
     beside_.element_bytes[kElements] = kernels::ElementSize(element_type());
-    beside_.element_bytes[kMask] = 1;
+    beside_.element_bytes[kSelection] = 1;
   }
 
   kernels::ElementType element_type() const override { return fold_->plan().array.element_type; }
@@ -44,7 +44,7 @@ class StreamSelected final : public StreamFold {
       if (*count == 0) return absl::OkStatus();
       const FirstElements first(arrays, beside_.element_bytes, *count);
       if (absl::Status status = CheckBools(first, job.stop); !status.ok()) return status;
-      fold_->Select(first.slices[kElements], first.slices[kMask]);
+      fold_->Select(first.slices[kElements], first.slices[kSelection]);
       const absl::StatusOr<uint64_t> used = fold_->Add(RunBatch(job, statistics));
       if (!used.ok()) return InHeader(used.status());
       RemoveElements(beside_.element_bytes, *used, arrays);
@@ -62,7 +62,7 @@ class StreamSelected final : public StreamFold {
 
  private:
   absl::Status CheckBools(const FirstElements& first, const std::stop_token& stop) const {
-    absl::Status status = CheckTruths(first.slices[kMask], "where", stop);
+    absl::Status status = CheckTruths(first.slices[kSelection], "where", stop);
     if (!status.ok() || !planned_.is_bool) return status;
     return CheckTruths(first.slices[kElements], "data", stop);
   }
