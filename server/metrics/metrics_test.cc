@@ -482,13 +482,17 @@ class StalledScrapes {
 TEST_F(MetricsTest, StalledScrapesDelayNobody) {
   const int port = server_.server().metrics_port().value();
   StalledScrapes stalled(port);
-  for (int i = 0; i < 20; ++i) {
+  constexpr int kScrapes = 20;
+  int slow = 0;
+  for (int i = 0; i < kScrapes; ++i) {
     stalled.Add();
     EXPECT_EQ(Reduce(server_, SmallReduction()), grpc::StatusCode::OK);
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(Scrape(server_).Value("gridfold_jobs_succeeded_total"), i + 1);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, kScrapeRequestTimeout / 2);
+    if (std::chrono::steady_clock::now() - begin >= kScrapeRequestTimeout / 2) ++slow;
   }
+  // Behind stalled ones each would be slow; a busy machine may make a few so.
+  EXPECT_LT(slow, kScrapes / 2);
 }
 
 TEST_F(MetricsTest, AConnectionHasItsTimeHoweverBusyItIs) {
