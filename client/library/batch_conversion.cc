@@ -75,12 +75,16 @@ struct ResultReader {
 
 }  // namespace
 
+WireMessage ToWire(const Batch::Operation& operation) {
+  return std::visit([](const auto& asked) { return Asked(asked); }, operation);
+}
+
 WireMessage ToWire(const Batch& batch) {
   WireMessage message;
   for (const Batch::Operation& operation : batch.operations()) {
     WireMessage wire;
-    std::visit([&](const auto& asked) { wire.AppendMessage(FieldOf(asked), Asked(asked)); },
-               operation);
+    const uint32_t field = std::visit([](const auto& asked) { return FieldOf(asked); }, operation);
+    wire.AppendMessage(field, ToWire(operation));
     message.AppendMessage(v1::BatchComputeRequest::kOperationsFieldNumber, std::move(wire));
   }
   return message;

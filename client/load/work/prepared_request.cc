@@ -96,11 +96,6 @@ client::Batch BatchOf(const RequestKind& kind, const std::vector<OperationInput>
   return batch;
 }
 
-client::WireMessage ToWire(const client::Batch::Operation& operation) {
-  return std::visit([](const auto& asked) { return client::ToWire(asked.array, asked.options); },
-                    operation);
-}
-
 // The first message of a stream of any operation.
 client::WireMessage StreamHeader(const google::protobuf::MessageLite& request,
                                  uint64_t element_count) {
@@ -178,8 +173,8 @@ void AddUnaryMessage(const std::vector<OperationInput>& operations, PreparedRequ
   const char* const method =
       request.is_batch() ? "BatchCompute" : UnaryMethod(request.kind.operation);
   request.method = absl::StrCat("/gridfold.v1.ComputeService/", method);
-  request.messages.push_back(ToByteBuffer(request.is_batch() ? client::ToWire(batch)
-                                                             : ToWire(batch.operations().front())));
+  request.messages.push_back(ToByteBuffer(
+      request.is_batch() ? client::ToWire(batch) : client::ToWire(batch.operations().front())));
 }
 
 void AddStreamMessages(const StreamedInput& input, uint64_t chunk_bytes, PreparedRequest& request) {
