@@ -22,7 +22,7 @@ from testing.minimal_grpc import (
     varint,
 )
 
-ELEMENT_TYPE_FLOAT64 = 12
+ELEMENT_TYPE_INT64, ELEMENT_TYPE_FLOAT64 = 4, 12
 STATISTIC_SUM, STATISTIC_COUNT = 2, 1
 SCAN_OPERATION_SUM = 1
 ELEMENT_COUNT, WRITE_ELEMENT_COUNT = 15, 3  # Fields of the messages of streams and of WriteArray.
@@ -39,6 +39,13 @@ EVEN_BINS = (
 )
 HISTOGRAM = field(1, STREAMED) + field(2, field(1, EVEN_BINS))
 SCAN = field(1, STREAMED) + number_field(2, SCAN_OPERATION_SUM)
+# Keys of any bits, as they occur, and values.
+BY_KEY = (
+    field(1, field(4, number_field(1, ELEMENT_TYPE_INT64)))
+    + field(2, STREAMED)
+    + field(3, bytes([STATISTIC_COUNT, STATISTIC_SUM]))
+    + field(5, b"")
+)
 COMPUTE = "/gridfold.v1.ComputeService/"
 WRITE_ARRAY = "/gridfold.v1.ArrayService/WriteArray"
 
@@ -82,14 +89,15 @@ class CutStreamTest(unittest.TestCase):
         connection.send_stream(path, bodies, end=True)
         return connection.read_end()
 
-    def check(self, path, request, data_field, count_field, first_of_second):
+    def check(self, path, request, data_fields, count_field, first_of_second):
         """Twenty elements, in two messages, the second of them whole or cut short."""
+        ten = b"".join(field(one, TEN) for one in data_fields)
 
         def first(count):
             announced = b"" if count is None else number_field(count_field, count)
-            return message(field(1, request) + announced + field(data_field, TEN))
+            return message(field(1, request) + announced + ten)
 
-        second = message(first_of_second + field(data_field, TEN))
+        second = message(first_of_second + ten)
         for count in (None, 20):
             body, trailers = self.end_of(path, [first(count), second])
             self.assertTrue(body, trailers)
@@ -108,17 +116,20 @@ class CutStreamTest(unittest.TestCase):
         self.assertIn(b"element_count: 7 elements", trailers)
 
     def test_reduce_stream(self):
-        self.check(COMPUTE + "ReduceStream", REDUCTION, 2, ELEMENT_COUNT, b"")
+        self.check(COMPUTE + "ReduceStream", REDUCTION, (2,), ELEMENT_COUNT, b"")
 
     def test_histogram_stream(self):
-        self.check(COMPUTE + "HistogramStream", HISTOGRAM, 2, ELEMENT_COUNT, b"")
+        self.check(COMPUTE + "HistogramStream", HISTOGRAM, (2,), ELEMENT_COUNT, b"")
 
     def test_scan_stream(self):
-        self.check(COMPUTE + "ScanStream", SCAN, 2, ELEMENT_COUNT, b"")
+        self.check(COMPUTE + "ScanStream", SCAN, (2,), ELEMENT_COUNT, b"")
+
+    def test_reduce_by_key_stream(self):
+        self.check(COMPUTE + "ReduceByKeyStream", BY_KEY, (2, 3), ELEMENT_COUNT, b"")
 
     def test_write_array(self):
         first_element = number_field(2, 10)
-        self.check(WRITE_ARRAY, field(1, b"x"), 15, WRITE_ELEMENT_COUNT, first_element)
+        self.check(WRITE_ARRAY, field(1, b"x"), (15,), WRITE_ELEMENT_COUNT, first_element)
 
 
 if __name__ == "__main__":

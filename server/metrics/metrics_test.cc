@@ -433,14 +433,29 @@ TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
                           "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION"}));
   EXPECT_THAT(values("element_type"),
               IsSubsetOf({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-                          "float16", "bfloat16", "float32", "float64", "none"}));
-  EXPECT_THAT(
-      values("strategy"),
-      IsSubsetOf({"reduce/groups/contiguous", "reduce/columns/strips", "reduce/groups/side-by-side",
-                  "reduce/columns/side-by-side", "scan/blocks", "scan/axis-0", "scan/exact",
-                  "histogram/private", "histogram/shared", "merge/reduction", "merge/histogram",
-                  "subtract/reduction", "subtract/histogram", "create", "batch", "reduce/batch",
-                  "none"}));
+                          "float16", "bfloat16", "float32", "float64", "bool", "none"}));
+  EXPECT_THAT(values("strategy"), IsSubsetOf({"reduce/groups/contiguous",
+                                              "reduce/columns/strips",
+                                              "reduce/groups/side-by-side",
+                                              "reduce/columns/side-by-side",
+                                              "scan/blocks",
+                                              "scan/axis-0",
+                                              "scan/exact",
+                                              "histogram/private",
+                                              "histogram/shared",
+                                              "merge/reduction",
+                                              "merge/histogram",
+                                              "subtract/reduction",
+                                              "subtract/histogram",
+                                              "by-key/in-order",
+                                              "by-key/sort",
+                                              "quantiles/partial-sort",
+                                              "quantiles/digits",
+                                              "top/one-pass",
+                                              "create",
+                                              "batch",
+                                              "reduce/batch",
+                                              "none"}));
 }
 
 TEST_F(MetricsTest, WhatIsNotAScrapeIsAnError) {

@@ -29,6 +29,9 @@ struct Seed {
 constexpr char kReduce[] = "/gridfold.v1.ComputeService/ReduceArray";
 constexpr char kScan[] = "/gridfold.v1.ComputeService/ScanArray";
 constexpr char kHistogram[] = "/gridfold.v1.ComputeService/ComputeHistogram";
+constexpr char kQuantiles[] = "/gridfold.v1.ComputeService/ComputeQuantiles";
+constexpr char kTop[] = "/gridfold.v1.ComputeService/SelectTop";
+constexpr char kByKey[] = "/gridfold.v1.ComputeService/ReduceByKey";
 constexpr char kMerge[] = "/gridfold.v1.ComputeService/MergeAccumulators";
 constexpr char kSubtract[] = "/gridfold.v1.ComputeService/SubtractAccumulators";
 constexpr char kBatch[] = "/gridfold.v1.ComputeService/BatchCompute";
@@ -113,6 +116,35 @@ const std::vector<Seed>& Seeds() {
       {kHistogram, &v1::ComputeHistogramRequest::default_instance(),
        "array { inline_array { element_type: 12 data: 'abcdefghijklmnop' } } "
        "bins { even { bin_count: 100 } } return_accumulator: true"},
+      {kReduce, &v1::ReduceArrayRequest::default_instance(),
+       "array { inline_array { element_type: 11 shape: [2, 2] data: 'abcdefghijklmnop' } } "
+       "statistics: [4, 8, 9] grouping { axis: 0 } where { inline_array { element_type: 13 "
+       "shape: 2 data: '\\000\\001' } } initial { double_value: 3 } "
+       "empty_group { policy: 4 value { double_value: 1 } } fractional_degrees_of_freedom: 0.5"},
+      {kQuantiles, &v1::ComputeQuantilesRequest::default_instance(),
+       "array { inline_array { element_type: 11 shape: [2, 2] data: 'abcdefghijklmnop' } } "
+       "quantiles: [0, 0.5, 1] ranks: 1 method: 2 grouping { axis: 1 } nan_policy: 2 "
+       "keep_dimensions: true"},
+      {kQuantiles, &v1::ComputeQuantilesRequest::default_instance(),
+       absl::StrCat(Resident("array"), "quantiles: 0.25 method: 5")},
+      {kTop, &v1::SelectTopRequest::default_instance(),
+       "array { inline_array { element_type: 2 data: 'abcdefghijklmnop' } } count: 3 "
+       "grouping { segments { offsets: [0, 4, 8] } }"},
+      {kByKey, &v1::ReduceByKeyRequest::default_instance(),
+       "keys { inline_array { element_type: 1 data: 'abca' } } "
+       "values { inline_array { element_type: 3 data: 'abcdefghijklmnop' } } "
+       "statistics: [1, 2, 4, 6, 8] range { first_key: 97 key_count: 4 } overflow_policy: 2 "
+       "return_accumulator: true first_index: 5"},
+      {kByKey, &v1::ReduceByKeyRequest::default_instance(),
+       "keys { inline_array { element_type: 8 data: 'abcdefghijklmnop' } } "
+       "values { inline_array { element_type: 12 data: 'abcdefghijklmnop' } } "
+       "statistics: [2, 9] found { key_count_max: 9 } nan_policy: 2 "
+       "delta_degrees_of_freedom: 1"},
+      {kByKey, &v1::ReduceByKeyRequest::default_instance(),
+       absl::StrCat(Resident("keys"), Resident("values"),
+                    "statistics: 8 bins { bins { even { bin_count: 5 lower_bound: 0 "
+                    "upper_bound: 9 } } ",
+                    Resident("y_keys"), "out_of_range_policy: 2 }")},
       {kMerge, &v1::MergeAccumulatorsRequest::default_instance(),
        absl::StrCat("accumulators: '", ReductionAccumulator(), "' accumulators: '",
                     ReductionAccumulator(), "'")},
@@ -168,7 +200,9 @@ const std::vector<Seed>& Seeds() {
                     "operation: 1 } } operations { histogram { ",
                     Resident("array"),
                     "bins { even { bin_count: 4 lower_bound: 0 upper_bound: 9 } } "
-                    "channel_count: 1 } }")},
+                    "channel_count: 1 } } operations { keyed_reduction { keys { inline_array { "
+                    "element_type: 5 data: 'abcb' } } values { inline_array { element_type: 5 "
+                    "data: 'abcd' } } statistics: [2, 4] found { key_count_max: 4 } } }")},
   };
   return *kSeeds;
 }
