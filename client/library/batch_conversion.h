@@ -11,7 +11,7 @@ namespace gridfold::client {
 
 WireMessage ToWire(const Batch& batch);
 
-// The request of one operation, as the call of its own would send it.
+// The request of one operation, as a call of its own would send it.
 WireMessage ToWire(const Batch::Operation& operation);
 
 // Whether the server may carry out the batch twice.

@@ -8,10 +8,10 @@
 namespace gridfold::client {
 namespace {
 
-// Of x86-64, and of AArch64 with small pages of 4 KiB.
+// The size of a huge page of x86-64, and of AArch64 with small pages of 4 KiB.
 constexpr uintptr_t kHugePageBytes = uintptr_t{2} << 20;
 
-// Of memory that has not been touched yet.
+// Asks for huge pages where `memory` has not been touched yet.
 void AdviseHugePages(std::span<std::byte> memory) {
   const auto first = reinterpret_cast<uintptr_t>(memory.data());
   const uintptr_t begin = (first + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;

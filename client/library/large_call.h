@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -166,7 +167,7 @@ class LargeCall {
 
   absl::StatusOr<Result> Region() {
     is_split_ = true;
-    std::vector<BorrowedRegion> own;
+    std::deque<BorrowedRegion> own;
     for (size_t i = 0; i < calls_.transport().part_connection_count(); ++i) {
       own.emplace_back(calls_.regions(), RegionBytes(kRegionPartBytes));
     }

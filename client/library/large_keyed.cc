@@ -99,7 +99,7 @@ absl::StatusOr<KeyedReductionResult> InStream(ArrayCalls& calls, const KeyedView
   return FromProto(response.result());
 }
 
-// By way of arrays on the server, for as long as the call lasts.
+// Sends the arrays to the server, which keeps them for as long as the call lasts.
 absl::StatusOr<KeyedReductionResult> ByResident(ArrayCalls& calls, const KeyedViews& views,
                                                 const KeyedReductionOptions& options,
                                                 const CallBudget& budget, ProgressTally& progress) {

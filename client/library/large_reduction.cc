@@ -9,7 +9,7 @@
 namespace gridfold::client {
 namespace {
 
-// More than what a stream keeps of one group, whatever its statistics and elements are.
+// A bound of what a stream keeps of one group, whatever its statistics and elements are.
 constexpr uint64_t kStateBytesMax = 2048;
 
 // Whether a stream can keep what is known of all columns, where the groups run down these.

@@ -56,8 +56,9 @@ class BorrowedRegion {
  public:
   // Of at least `size_bytes`. `pool` must outlive this.
   BorrowedRegion(RegionPool& pool, uint64_t size_bytes) : pool_(pool), size_bytes_(size_bytes) {}
-  BorrowedRegion(BorrowedRegion&&) noexcept = default;
   ~BorrowedRegion();
+  BorrowedRegion(const BorrowedRegion&) = delete;
+  BorrowedRegion& operator=(const BorrowedRegion&) = delete;
 
   // Calls `use(region)`, whose result is a StatusOr. The server may have lost a region, when it has
   // been idle for too long or another server has taken the first one's place: then `use` is called
@@ -84,7 +85,7 @@ class BorrowedRegion {
   void GiveUp();
 
   RegionPool& pool_;
-  uint64_t size_bytes_;
+  const uint64_t size_bytes_;
   std::optional<SharedRegion> region_;
 };
 

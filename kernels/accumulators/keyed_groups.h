@@ -1,5 +1,5 @@
-// Writes the accumulator of a reduction by key, one group after the other. For accumulators and
-// folds only.
+// The groups of a reduction by key, in order, and the accumulator that is written of one after the
+// other. For accumulators and folds only.
 #ifndef GRIDFOLD_KERNELS_ACCUMULATORS_KEYED_GROUPS_H_
 #define GRIDFOLD_KERNELS_ACCUMULATORS_KEYED_GROUPS_H_
 
@@ -10,8 +10,14 @@
 
 #include "kernels/accumulators/keyed_accumulator.h"
 #include "kernels/accumulators/reduction_finish.h"
+#include "kernels/numerics/arithmetic/ordered_key.h"
 
 namespace gridfold::kernels {
+
+// What turns the bits of a key of the type into its ordered number and back (kKeySign).
+inline uint64_t KeySignOf(ElementType key_type) {
+  return IsUnsigned(key_type) ? kKeySign<uint64_t> : kKeySign<int64_t>;
+}
 
 class KeyedGroupWriter {
  public:

@@ -35,8 +35,6 @@ Header ReadHeader(AccumulatorReader& reader) {
   return header;
 }
 
-uint64_t SignOf(ElementType key_type) { return IsUnsigned(key_type) ? 0 : uint64_t{1} << 63; }
-
 // The largest number, as an ordered key, that a key of the type has; ~x for the smallest one of
 // signed types.
 struct KeyBounds {
@@ -47,7 +45,7 @@ KeyBounds BoundsOf(ElementType key_type) {
   const uint64_t bits = 8 * ElementSize(key_type);
   if (IsUnsigned(key_type)) return {0, kUint64Max >> (64 - bits)};
   const uint64_t largest = (uint64_t{1} << (bits - 1)) - 1;
-  const uint64_t sign = SignOf(key_type);
+  const uint64_t sign = KeySignOf(key_type);
   return {~largest ^ sign, largest ^ sign};
 }
 
@@ -55,7 +53,7 @@ KeyBounds BoundsOf(ElementType key_type) {
 class KeyReader {
  public:
   KeyReader(AccumulatorReader& reader, ElementType type, uint64_t count)
-      : reader_(reader), bounds_(BoundsOf(type)), sign_(SignOf(type)), left_(count) {}
+      : reader_(reader), bounds_(BoundsOf(type)), sign_(KeySignOf(type)), left_(count) {}
 
   bool has_next() const { return left_ > 0; }
 
@@ -159,7 +157,7 @@ class Merger {
     }
     element_count_ += std::min(element_count, kUint64Max - element_count_);
     const uint64_t group = answer_.keys.size();
-    answer_.keys.push_back(number ^ SignOf(plan_.keyed.keys.element_type));
+    answer_.keys.push_back(number ^ KeySignOf(plan_.keyed.keys.element_type));
     answer_.counts.push_back(element_count);
     WriteGroup(parts_, element_count, merged_, groups_);
     values_.Resize(group + 1);
@@ -207,11 +205,8 @@ absl::StatusOr<KeyedMergePlan> PlanOfKeyedBody(absl::string_view body, uint64_t 
   AccumulatorReader reader(body);
   const Header header = ReadHeader(reader);
   if (!reader.ok()) return DamagedAccumulator();
-  if (header.reduction.group_count > group_count_max) {
-    return absl::InvalidArgumentError(absl::StrCat(header.reduction.group_count,
-                                                   " groups are more than the ", group_count_max,
-                                                   " that are allowed"));
-  }
+  absl::Status status = CheckGroupCount(header.reduction, group_count_max);
+  if (!status.ok()) return status;
   KeyedReductionSpec spec{.groups = FoundKeysSpec{.key_count_max = header.key_count_max},
                           .reduction = SpecOf(header.reduction)};
   absl::StatusOr<KeyedReductionPlan> keyed = OutlineKeyedReduction(

@@ -190,10 +190,7 @@ absl::StatusOr<ReductionPlan> PlanOfReductionBody(absl::string_view body,
   AccumulatorReader reader(body);
   const ReductionHeader header = ReadReductionHeader(reader);
   if (!reader.ok()) return DamagedAccumulator();
-  if (header.group_count > group_count_max) {
-    return absl::InvalidArgumentError(absl::StrCat(header.group_count, " groups are more than the ",
-                                                   group_count_max, " that are allowed"));
-  }
+  if (absl::Status status = CheckGroupCount(header, group_count_max); !status.ok()) return status;
   ReductionSpec spec = SpecOf(header);
   // One group is taken as the whole array, several as rows.
   ArrayDescription array = ArrayDescription::Vector(header.element_type, 0);

@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace gridfold::kernels {
 
 ReductionHeader ReadReductionHeader(AccumulatorReader& reader) {
@@ -25,6 +27,12 @@ ReductionHeader ReadReductionHeader(AccumulatorReader& reader) {
   // Each group takes at least a byte.
   reader.Require(header.group_count <= reader.rest_size());
   return header;
+}
+
+absl::Status CheckGroupCount(const ReductionHeader& header, uint64_t group_count_max) {
+  if (header.group_count <= group_count_max) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(header.group_count, " groups are more than the ",
+                                                 group_count_max, " that are allowed"));
 }
 
 ReductionSpec SpecOf(ReductionHeader header) {

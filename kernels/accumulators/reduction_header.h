@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "kernels/accumulators/bytes.h"
 #include "kernels/contract/reduction.h"
 
@@ -23,6 +24,9 @@ struct ReductionHeader {
 // Reads what WriteReductionHeader (reduction_finish.h) has written. The reader fails where more
 // groups are claimed than bytes follow.
 ReductionHeader ReadReductionHeader(AccumulatorReader& reader);
+
+// INVALID_ARGUMENT, without a field, where there are more groups.
+absl::Status CheckGroupCount(const ReductionHeader& header, uint64_t group_count_max);
 
 // The spec of a header, with return_states and without a grouping.
 ReductionSpec SpecOf(ReductionHeader header);

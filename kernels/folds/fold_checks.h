@@ -14,7 +14,8 @@ namespace gridfold::kernels {
 // What batches have in common: all but the array and its groups, which may be many.
 ReductionPlan PlanOfBatches(const ReductionPlan& plan);
 
-// The same for the states of parts. What only the whole may be refused for is no error of a part.
+// Batches that hand out the states of parts. What only the whole may be refused for is no error of
+// a part.
 ReductionPlan PlanOfParts(const ReductionPlan& plan);
 
 // Whether lanes take a row, and the states of its columns.

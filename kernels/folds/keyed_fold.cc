@@ -31,10 +31,6 @@ uint64_t BytesOfKey(const KeyedReductionPlan& plan) {
          ElementSize(plan.reduction.array.element_type);
 }
 
-uint64_t SignOf(const KeyedReductionPlan& plan) {
-  return plan.bins || IsUnsigned(plan.keys.element_type) ? 0 : uint64_t{1} << 63;
-}
-
 // The error of the first of these keys that is outside of a range, which counts from the first key
 // of all; `status` where none is.
 absl::Status FirstOutside(const KeyedReductionPlan& plan, const HostSlices& keys,
@@ -67,7 +63,7 @@ class Fold final : public KeyedFold {
         key_count_max_(spec.key_count_max),
         first_index_(spec.first_index),
         keys_max_(std::max<uint64_t>(spec.lane.input_bytes_max / BytesOfKey(plan_), 1)),
-        states_(PartsOf(plan_.reduction), SignOf(plan_)) {
+        states_(PartsOf(plan_.reduction), plan_.bins ? 0 : KeySignOf(plan_.keys.element_type)) {
     if (plan_.bins) outcomes_.bins = plan_.bins->bins;
   }
 

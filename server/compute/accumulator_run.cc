@@ -13,10 +13,6 @@ namespace gridfold::server {
 
 namespace {
 
-kernels::AccumulatorLimits AccumulatorLimitsOf(const Limits& limits) {
-  return {limits.group_count_max, limits.bin_count_max, kChannelCountMax};
-}
-
 // How many keys are found shows in the fold, which ends where there are more than an answer has
 // room for; other answers are bounded by the operation.
 absl::Status Bound(const Limits& limits, kernels::MergePlan& plan) {

@@ -103,6 +103,10 @@ uint64_t KeyedValueBytes(const kernels::KeyedReductionPlan& plan) {
 
 }  // namespace
 
+kernels::AccumulatorLimits AccumulatorLimitsOf(const Limits& limits) {
+  return {limits.group_count_max, limits.bin_count_max, kChannelCountMax};
+}
+
 void BoundFoundKeys(const Limits& limits, kernels::KeyedReductionPlan& plan) {
   if (plan.bins) return;
   const uint64_t room_bytes = limits.message_bytes_max - kAnswerOverheadBytes;

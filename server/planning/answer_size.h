@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "kernels/accumulators/accumulator.h"
 #include "kernels/contract/histogram.h"
 #include "kernels/contract/keyed_reduction.h"
 #include "kernels/contract/quantiles.h"
@@ -23,6 +24,9 @@ uint64_t AnsweredGroupsMax(const kernels::ReductionPlan& plan, const Limits& lim
 
 // Bounds the groups of keys that are found by the room that an answer has.
 void BoundFoundKeys(const Limits& limits, kernels::KeyedReductionPlan& plan);
+
+// What an accumulator of a request may hold.
+kernels::AccumulatorLimits AccumulatorLimitsOf(const Limits& limits);
 
 // Of the values and the accumulator; saturates at 2^64 - 1.
 uint64_t AnswerBytes(const kernels::ReductionPlan& plan);

@@ -71,8 +71,7 @@ uint64_t FoldedBytes(const kernels::AccumulatedOperation& operation, uint64_t fo
 // The answer of what is folded with an accumulator; an error where it is none.
 void PlaceFold(absl::string_view accumulator, uint64_t folded_bytes, const Limits& limits,
                JobWork& work) {
-  const auto operation = kernels::MergedOperation(
-      accumulator, {limits.group_count_max, limits.bin_count_max, kChannelCountMax});
+  const auto operation = kernels::MergedOperation(accumulator, AccumulatorLimitsOf(limits));
   const uint64_t bytes = operation.ok() ? FoldedBytes(*operation, folded_bytes) : 0;
   AddAnswer(std::min(bytes, limits.message_bytes_max), work);
 }

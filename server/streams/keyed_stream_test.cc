@@ -12,8 +12,7 @@
 
 #include "server/testing/array_service_fixture.h"
 #include "server/testing/compute_stream_fixture.h"
-#include "server/testing/devices_fixture.h"
-#include "server/testing/stream_caller.h"
+#include "server/testing/device_streams_fixture.h"
 
 namespace gridfold::server {
 namespace {
@@ -32,8 +31,10 @@ void TakeBins(v1::ReduceByKeyRequest& request) {
   even.set_upper_bound(30);
 }
 
-class KeyedStreamTest : public testing::TestWithParam<int> {
+class KeyedStreamTest : public DeviceStreamsTest {
  protected:
+  KeyedStreamTest() : DeviceStreamsTest(20261127) {}
+
   static constexpr size_t kCount = 3000;
 
   struct Arrays {
@@ -132,10 +133,7 @@ class KeyedStreamTest : public testing::TestWithParam<int> {
 
   void ExpectError(const std::vector<v1::ReduceByKeyStreamRequest>& messages,
                    const std::string& field, const std::string& text = "") {
-    v1::ReduceByKeyStreamResponse response;
-    const grpc::Status status = Send(server_, messages, response);
-    ExpectInvalidField(status, field);
-    EXPECT_NE(status.error_message().find(text), std::string::npos) << status.error_message();
+    ExpectStreamError<v1::ReduceByKeyStreamResponse>(messages, field, text);
   }
   void ExpectTooMany(const std::vector<v1::ReduceByKeyStreamRequest>& messages) {
     v1::ReduceByKeyStreamResponse response;
@@ -150,22 +148,6 @@ class KeyedStreamTest : public testing::TestWithParam<int> {
     messages[0].set_values(values);
     return messages;
   }
-
-  static Limits TestLimits() {
-    Limits limits;
-    limits.message_bytes_max = 1 * kMiB;
-    limits.lane_count = 2;
-    return limits;
-  }
-  std::vector<kernels::Engine*> Pointers() const {
-    std::vector<kernels::Engine*> pointers;
-    for (const auto& engine : engines_) pointers.push_back(engine.get());
-    return pointers;
-  }
-
-  std::mt19937_64 random_{20261127};
-  std::vector<std::unique_ptr<kernels::Engine>> engines_ = MakeDevices(GetParam());
-  TestServer server_{Pointers(), TestLimits()};
 };
 
 INSTANTIATE_TEST_SUITE_P(Devices, KeyedStreamTest, testing::Values(1, 3));
@@ -345,10 +327,11 @@ TEST_P(KeyedStreamTest, ErrorsNameTheirField) {
 }
 
 TEST_P(KeyedStreamTest, GroupsTakeNoMoreThanTheRoomOfStreams) {
-  Limits limits = TestLimits();
+  Limits limits = StreamLimits();
   limits.message_bytes_max = 4 * kMiB;
   limits.queued_bytes_max = 4 * kMiB;
-  TestServer server(Pointers(), limits);
+  Devices devices(GetParam(), limits);
+  TestServer& server = devices.server();
   v1::ReduceByKeyRequest header = Header(FindKeys);
   header.mutable_found()->clear_key_count_max();
   std::vector<int32_t> keys(60'000);

@@ -99,14 +99,14 @@ absl::StatusOr<StreamAnswer> AnswerReduction(PlannedReductionStream& planned,
                                              const kernels::ReductionPlan& plan,
                                              kernels::ReductionMerge merged);
 
-// The most that it takes to a stream of so many bytes in all.
+// The most that the answer to a stream of so many bytes in all takes.
 uint64_t ReductionAnswerBytesMax(const kernels::ReductionPlan& plan, uint64_t stream_bytes);
 
 // The error of an array of which the request knows nothing.
 absl::Status UnexpectedArray(const char* field);
 
-// The sizes of one array each, which travel beside each other: names of their fields, and bytes of
-// an element, 0 of an array that the request does not have.
+// Arrays that travel beside each other: the names of their fields, and the bytes of an element, 0
+// of an array that the request does not have.
 struct ArraysBeside {
   std::array<const char*, kStreamArrayCountMax> fields;
   StreamSizes element_bytes;

@@ -117,7 +117,7 @@ class StreamHistogram final : public StreamFold {
     return count;
   }
 
-  // The same of those that the mask selects, which are copied.
+  // As RunAll, but only samples that the mask selects are counted; these are copied.
   absl::StatusOr<uint64_t> RunSelected(uint64_t samples, const StreamArrays& arrays,
                                        const JobContext& job, kernels::RunStatistics& statistics) {
     const uint64_t count = std::min(samples, kSelectedElementsMax);

@@ -8,14 +8,15 @@
 
 #include "server/testing/array_service_fixture.h"
 #include "server/testing/compute_stream_fixture.h"
-#include "server/testing/devices_fixture.h"
-#include "server/testing/stream_caller.h"
+#include "server/testing/device_streams_fixture.h"
 
 namespace gridfold::server {
 namespace {
 
-class WhereStreamTest : public testing::TestWithParam<int> {
+class WhereStreamTest : public DeviceStreamsTest {
  protected:
+  WhereStreamTest() : DeviceStreamsTest(20261128) {}
+
   static constexpr size_t kRows = 60;
   static constexpr size_t kColumns = 40;
   static constexpr size_t kCount = kRows * kColumns;
@@ -107,27 +108,8 @@ class WhereStreamTest : public testing::TestWithParam<int> {
 
   void ExpectError(const std::vector<v1::ReduceStreamRequest>& messages, const std::string& field,
                    const std::string& text = "") {
-    v1::ReduceStreamResponse response;
-    const grpc::Status status = Send(server_, messages, response);
-    ExpectInvalidField(status, field);
-    EXPECT_NE(status.error_message().find(text), std::string::npos) << status.error_message();
+    ExpectStreamError<v1::ReduceStreamResponse>(messages, field, text);
   }
-
-  static Limits TestLimits() {
-    Limits limits;
-    limits.message_bytes_max = 1 * kMiB;
-    limits.lane_count = 2;
-    return limits;
-  }
-  std::vector<kernels::Engine*> Pointers() const {
-    std::vector<kernels::Engine*> pointers;
-    for (const auto& engine : engines_) pointers.push_back(engine.get());
-    return pointers;
-  }
-
-  std::mt19937_64 random_{20261128};
-  std::vector<std::unique_ptr<kernels::Engine>> engines_ = MakeDevices(GetParam());
-  TestServer server_{Pointers(), TestLimits()};
 };
 
 INSTANTIATE_TEST_SUITE_P(Devices, WhereStreamTest, testing::Values(1, 3));

@@ -35,11 +35,14 @@ inline std::vector<std::unique_ptr<kernels::Engine>> MakeDevices(int count) {
   return *std::move(engines);
 }
 
-// A server with so many devices, on which everything of 4 KiB is dealt.
+// A server with so many devices.
 class Devices {
  public:
+  // Everything of 4 KiB is dealt.
   explicit Devices(int count, uint64_t dealt_bytes_min = 4 * kKiB)
-      : engines_(MakeDevices(count)), server_(Pointers(), TestLimits(dealt_bytes_min)) {}
+      : Devices(count, TestLimits(dealt_bytes_min)) {}
+  Devices(int count, const Limits& limits)
+      : engines_(MakeDevices(count)), server_(Pointers(), limits) {}
 
   ArrayCaller& caller() { return caller_; }
   TestServer& server() { return server_; }

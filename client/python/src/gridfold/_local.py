@@ -262,8 +262,8 @@ def local(threads: int = 0) -> Connection:
     """The calls of a connection, answered in this process by the CPU engine: no server, no sockets.
 
     The numbers are those of a server, bit for bit. Arrays of `put` lie in this process and do not
-    expire; timeouts, priorities and progress have no effect, and Ctrl-C ends a call when it is done. Also in
-    a process that `fork` has made.
+    expire; timeouts, priorities and progress have no effect, and Ctrl-C ends a call when it is
+    done. Also in a process that `fork` has made.
 
     Parameters
     ----------

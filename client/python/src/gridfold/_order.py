@@ -16,7 +16,7 @@ from ._reduce import Question, ask, group_length
 # Numbers of the wire.
 _METHODS = {"linear": 1, "lower": 2, "higher": 3, "nearest": 4, "midpoint": 5}
 _MEAN = 6
-_INTERPOLATING = {1, 5, _MEAN}
+INTERPOLATING = {1, 5, _MEAN}
 
 
 class TopK(NamedTuple):
@@ -48,12 +48,12 @@ class OrderStatistics:
         >>> gpu.quantile([3.0, 1.0, 2.0, 10.0], [0.5, 1.0])
         array([ 2.5, 10. ])
         """
-        return _quantiles(self._engine, x, q, axis, _number(method), keepdims, False)
+        return _quantiles(self._engine, x, q, axis, method_number(method), keepdims, False)
 
     def nanquantile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
                     keepdims: bool = False) -> Any:
         """As `quantile`, without NaN; NaN where there is nothing else."""
-        return _quantiles(self._engine, x, q, axis, _number(method), keepdims, True)
+        return _quantiles(self._engine, x, q, axis, method_number(method), keepdims, True)
 
     def percentile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
                    keepdims: bool = False) -> Any:
@@ -106,10 +106,17 @@ class OrderStatistics:
         return TopK(*(_along(layout.kept, array.shape, axis, one) for one in (values, indices)))
 
 
-def _number(method: str) -> int:
+def method_number(method: str) -> int:
     if method not in _METHODS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(_METHODS)}")
     return _METHODS[method]
+
+
+def as_quantiles(q: Any) -> Array:
+    quantiles: Array = np.asarray(q, np.float64)
+    if not np.all((quantiles >= 0) & (quantiles <= 1)):
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    return quantiles
 
 
 def _shape_with(shape: tuple[int, ...], axis: Optional[int], count: int) -> tuple[int, ...]:
@@ -129,11 +136,9 @@ def _along(kept: tuple[int, ...], shape: tuple[int, ...], axis: Any, values: Arr
 
 def _quantiles(engine: Engine, x: Any, q: Any, axis: Axis, method: int, keepdims: bool,
                ignore_nan: bool) -> Any:
-    wanted = np.asarray(q, np.float64)
-    if not np.all((wanted >= 0) & (wanted <= 1)):
-        raise ValueError("Quantiles must be in the range [0, 1]")
+    wanted = as_quantiles(q)
     question = ask(x, axis, keepdims)
-    dtype = np.dtype(np.float64) if method in _INTERPOLATING else question.array.dtype
+    dtype = np.dtype(np.float64) if method in INTERPOLATING else question.array.dtype
     if question.layout is None or wanted.size == 0:
         function: Any = np.nanquantile if ignore_nan else np.quantile
         return function(np.empty(question.array.shape, question.array.dtype), wanted,

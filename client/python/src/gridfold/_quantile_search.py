@@ -10,6 +10,8 @@ import numpy as np
 
 from ._elements import Array
 from ._histograms import _flat, _source
+from ._local import local
+from ._order import INTERPOLATING, as_quantiles, method_number
 
 # Bins of one round: what is exchanged for each part has 8 bytes a bin.
 _BINS_MAX = 1 << 16
@@ -17,9 +19,6 @@ _BINS_MAX = 1 << 16
 # Integers beyond it are not all float64, as edges are; multiples of _COARSE still are.
 _FLOAT64_INTEGERS = 1 << 53
 _COARSE = 1 << 11
-
-_INTERPOLATING = ("linear", "midpoint")
-_METHODS = (*_INTERPOLATING, "lower", "higher", "nearest")
 
 
 class _Place(NamedTuple):
@@ -76,12 +75,8 @@ class QuantileSearch:
     def __init__(self, dtype: Any, q: Any, method: str = "linear", *,
                  ignore_nan: bool = False) -> None:
         self._keys = _Keys(np.dtype(dtype))
-        self._q = np.asarray(q, np.float64)
-        if not np.all((self._q >= 0) & (self._q <= 1)):
-            raise ValueError("Quantiles must be in the range [0, 1]")
-        if method not in _METHODS:
-            raise ValueError(
-                f"{method!r} is not a valid method. Use one of: {', '.join(_METHODS)}")
+        self._q = as_quantiles(q)
+        self._interpolates = method_number(method) in INTERPOLATING
         self._method = method
         self._ignores_nan = ignore_nan
         self._places: Optional[list[_Place]] = None  # Known from the first round on.
@@ -103,7 +98,6 @@ class QuantileSearch:
         without one this process counts.
         """
         if engine is None:
-            from ._local import local
             engine = local()
         array = _flat(x)
         if array.dtype != self._keys.dtype:
@@ -142,12 +136,16 @@ class QuantileSearch:
         """The quantiles, in the shape of `q`: float64, or elements where nothing is interpolated."""
         if not self.is_done or self._places is None:
             raise ValueError("the search has not ended")
-        interpolates = self._method in _INTERPOLATING
-        dtype = np.dtype(np.float64) if interpolates else self._keys.dtype
+        dtype = np.dtype(np.float64) if self._interpolates else self._keys.dtype
         if self._is_nan:
             return np.full(self._q.shape, np.nan, dtype)[()]
-        values = [self._value(place) if interpolates else self._element(place.lower)
-                  for place in self._places]
+        values = [self._element(place.lower) for place in self._places]
+        if self._interpolates:
+            engine = local()
+            # The weight of the upper of two elements is the quantile that lies there.
+            values = [engine.quantile(np.array([lower, self._element(place.upper)],
+                                               self._keys.dtype), place.weight)
+                      for lower, place in zip(values, self._places)]
         return np.array(values, dtype).reshape(self._q.shape)[()]
 
     def _begin(self, finite: int, infinite: int, nan: int) -> None:
@@ -201,20 +199,6 @@ class QuantileSearch:
 
     def _element(self, rank: int) -> Any:
         return self._keys.element(self._intervals[rank].first)
-
-    def _value(self, place: _Place) -> float:
-        lower, upper = self._element(place.lower), self._element(place.upper)
-        low, high = float(lower), float(upper)
-        if lower == upper:
-            return low
-        # Of integers the difference is exact before it is rounded.
-        difference = float(upper - lower)
-        if np.isfinite(difference):
-            return (low + difference * place.weight if place.weight < 0.5
-                    else high - difference * (1 - place.weight))
-        if not np.isfinite(low):
-            return low if np.isfinite(high) else np.nan
-        return low * (1 - place.weight) + high * place.weight if np.isfinite(high) else high
 
 
 class _Keys:
