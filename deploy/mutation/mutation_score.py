@@ -10,6 +10,8 @@ and runs the nearest tests, and prints the score of each area and every mutant t
 Works on copies of the tracked files in build/mutation, one for each of --jobs, which stay and make
 the next run start sooner. A mutant is noticed when a test fails or takes three times as long as
 usual; one that does not compile is replaced by another. Needs what deploy/run_tests.sh needs.
+Every test takes its usual time first, with no mutant in the tree; one that fails then notices
+nothing, and is named.
 """
 import argparse
 import concurrent.futures
@@ -22,7 +24,7 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import NamedTuple
+from typing import Callable, NamedTuple, TypeVar
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from mutants import Mutant, mutants_of  # noqa: E402
@@ -31,6 +33,8 @@ from nearest_tests import AREAS, RegisteredTests, area_of, is_product  # noqa: E
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FIXED_SAMPLE_COUNT = 42
 FIXED_SAMPLE_SEED = 1
+
+Result = TypeVar('Result')
 
 
 class Candidate(NamedTuple):
@@ -51,7 +55,6 @@ class Copy:
         self.tree = folder
         self.build = folder / 'build' / 'mutation'
         self._seconds_max = seconds_max
-        self._usual: dict[str, float] = {}
         self._synchronise(root)
         self._run(['cmake', '--preset', 'mutation', '-DGRIDFOLD_BUILD_TESTS=ON'])
         self.tests = RegisteredTests(self.build)
@@ -84,26 +87,22 @@ class Copy:
         return self._run(['ctest', '--test-dir', str(self.build), '-R', f'^{test}$', '--timeout',
                           str(int(seconds) + 1)], seconds + 30)
 
-    def _usual_seconds(self, test: str) -> float:
-        """How long a test takes on the code as it is, where it has to pass."""
-        if test not in self._usual:
-            begin = time.monotonic()
-            if not self._builds(self.tests.targets(test)) or not self._passes(test, self._seconds_max):
-                raise RuntimeError(f'{test} fails without any mutant')
-            self._usual[test] = time.monotonic() - begin
-        return self._usual[test]
+    def usual_seconds(self, test: str) -> float | None:
+        """How long a test takes on the code as it is; None where it fails."""
+        if not self._builds(self.tests.targets(test)):
+            raise RuntimeError(f'{test} does not build without any mutant')
+        begin = time.monotonic()
+        return time.monotonic() - begin if self._passes(test, self._seconds_max) else None
 
-    def judge(self, candidate: Candidate) -> Verdict | None:
+    def judge(self, candidate: Candidate, usual: dict[str, float]) -> Verdict | None:
         """Puts the mutant in and out again. None where it does not compile."""
         begin = time.monotonic()
-        nearest = self.tests.nearest(candidate.path)
-        usual = {test: self._usual_seconds(test) for test in nearest}
         path = self.tree / candidate.path
         text = path.read_text(encoding='utf-8')
         noticed_by = None
         try:
             path.write_text(candidate.mutant.apply(text), encoding='utf-8')
-            for test in nearest:
+            for test in filter(usual.get, self.tests.nearest(candidate.path)):
                 if not self._builds(self.tests.targets(test)):
                     return None
                 if not self._passes(test, min(self._seconds_max, 3 * usual[test] + 10)):
@@ -112,6 +111,31 @@ class Copy:
         finally:
             path.write_text(text, encoding='utf-8')
         return Verdict(candidate, noticed_by, time.monotonic() - begin)
+
+
+class Copies:
+    """Copies that work at once, each on one thing at a time."""
+
+    def __init__(self, root: pathlib.Path, folder: pathlib.Path, count: int, seconds_max: float):
+        self._pool = concurrent.futures.ThreadPoolExecutor(count)
+        self._free: queue.Queue[Copy] = queue.Queue()
+        for copy in self._pool.map(lambda n: Copy(root, folder / str(n), seconds_max),
+                                   range(count)):
+            self._free.put(copy)
+            self.tests = copy.tests
+
+    def submit(self, work: Callable[[Copy], Result]) -> 'concurrent.futures.Future[Result]':
+        def run() -> Result:
+            copy = self._free.get()
+            try:
+                return work(copy)
+            finally:
+                self._free.put(copy)
+
+        return self._pool.submit(run)
+
+    def give_up(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
 
 
 def product_files(root: pathlib.Path) -> list[str]:
@@ -139,36 +163,47 @@ def draw(root: pathlib.Path, paths: list[str], seed: int) -> dict[str, list[Cand
     return drawn
 
 
-def judge_all(copies: list[Copy], drawn: dict[str, list[Candidate]], count: int) -> list[Verdict]:
-    """Verdicts on `count` mutants that compile, as many of each area as its share is."""
-    free: queue.Queue[Copy] = queue.Queue()
-    for copy in copies:
-        free.put(copy)
+def usual_seconds(copies: Copies, paths: list[str]) -> dict[str, float]:
+    """The time of each test that is near to any of these files and passes without a mutant."""
+    tests = sorted({test for path in paths for test in copies.tests.nearest(path)})
+    futures = {test: copies.submit(lambda copy, test=test: copy.usual_seconds(test))
+               for test in tests}
+    usual = {}
+    for test, future in futures.items():
+        if future.exception():
+            copies.give_up()
+        seconds = future.result()
+        if seconds is None:
+            print(f'{test} fails without any mutant, and is left out', file=sys.stderr)
+        else:
+            usual[test] = seconds
+    return usual
 
-    def next_verdict(candidates: list[Candidate]) -> Verdict | None:
-        copy = free.get()
-        try:
-            while candidates:
-                verdict = copy.judge(candidates.pop())
-                if verdict is not None:
-                    return verdict
-            return None
-        finally:
-            free.put(copy)
+
+def judge_all(copies: Copies, drawn: dict[str, list[Candidate]], usual: dict[str, float], count: int,
+              end: float) -> list[Verdict]:
+    """Verdicts on `count` mutants that compile, as many of each area as its share is. None is begun
+    after `end`."""
+    def next_verdict(copy: Copy, candidates: list[Candidate]) -> Verdict | None:
+        while candidates and time.monotonic() < end:
+            verdict = copy.judge(candidates.pop(), usual)
+            if verdict is not None:
+                return verdict
+        return None
 
     areas = [area for area in AREAS if drawn.get(area.name)]
     turns = [areas[i % len(areas)].name for i in range(count)] if areas else []
     verdicts = []
-    with concurrent.futures.ThreadPoolExecutor(len(copies)) as pool:
-        futures = [pool.submit(next_verdict, drawn[name]) for name in turns]
-        for future in concurrent.futures.as_completed(futures):
-            if future.exception():
-                pool.shutdown(cancel_futures=True)
-            verdict = future.result()
-            if verdict is None:
-                continue
-            verdicts.append(verdict)
-            print(f'{len(verdicts):4d} of {count}: {describe(verdict, ROOT)}', file=sys.stderr)
+    futures = [copies.submit(lambda copy, name=name: next_verdict(copy, drawn[name]))
+               for name in turns]
+    for future in concurrent.futures.as_completed(futures):
+        if future.exception():
+            copies.give_up()
+        verdict = future.result()
+        if verdict is None:
+            continue
+        verdicts.append(verdict)
+        print(f'{len(verdicts):4d} of {count}: {describe(verdict, ROOT)}', file=sys.stderr)
     return verdicts
 
 
@@ -202,6 +237,8 @@ def main() -> int:
     parser.add_argument('--count', type=int, default=FIXED_SAMPLE_COUNT, help='mutants to try')
     parser.add_argument('--seed', type=int, default=FIXED_SAMPLE_SEED)
     parser.add_argument('--jobs', type=int, default=2, help='copies of the tree that work at once')
+    parser.add_argument('--minutes', type=float, default=24 * 60,
+                        help='no mutant is begun after so long')
     parser.add_argument('--test-seconds', type=float, default=300, help='longest run of one test')
     parser.add_argument('--json', type=pathlib.Path, help='write the verdicts to this file too')
     parser.add_argument('--list', action='store_true', help='only print the mutants there are')
@@ -220,9 +257,10 @@ def main() -> int:
         for name, candidates in drawn.items():
             print(f'{name}: {len(candidates)} mutants')
         return 0
-    copies = [Copy(ROOT, ROOT / 'build' / 'mutation' / str(number), options.test_seconds)
-              for number in range(options.jobs)]
-    verdicts = judge_all(copies, drawn, options.count)
+    end = time.monotonic() + 60 * options.minutes
+    copies = Copies(ROOT, ROOT / 'build' / 'mutation', options.jobs, options.test_seconds)
+    usual = usual_seconds(copies, paths)
+    verdicts = judge_all(copies, drawn, usual, options.count, end)
     print(report(verdicts, ROOT))
     if options.json:
         options.json.write_text(json.dumps([{

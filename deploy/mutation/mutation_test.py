@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -115,14 +116,17 @@ class VerdictTest(unittest.TestCase):
                                env={**os.environ, 'GIT_CONFIG_GLOBAL': os.devnull})
             files = mutation_score.product_files(root)
             self.assertEqual(files, ['server/scheduler.h'])
-            copy = mutation_score.Copy(root, pathlib.Path(folder) / 'copy', seconds_max=60)
+            copies = mutation_score.Copies(root, pathlib.Path(folder), 1, seconds_max=60)
+            usual = mutation_score.usual_seconds(copies, files)
+            self.assertEqual(list(usual), ['scheduler_test'])
             candidates = {(c.mutant.kind, c.mutant.line(SMALL_PROJECT[c.path])): c
                           for c in mutation_score.draw(root, files, seed=1)['server']}
-            noticed = copy.judge(candidates['branch', 2])
-            survived = copy.judge(candidates['comparison', 2])
+            noticed, survived = (copies.submit(lambda copy, c=candidates[c]: copy.judge(c, usual)).result()
+                                 for c in (('branch', 2), ('comparison', 2)))
             self.assertEqual(noticed.noticed_by, 'scheduler_test')
             self.assertIsNone(survived.noticed_by)
-            self.assertEqual((copy.tree / 'server/scheduler.h').read_text(encoding='utf-8'),
+            tree = pathlib.Path(folder) / '0'
+            self.assertEqual((tree / 'server/scheduler.h').read_text(encoding='utf-8'),
                              SMALL_PROJECT['server/scheduler.h'])
             text = mutation_score.report([noticed, survived], root)
             self.assertRegex(text, r'server +2 +1 +50%')
@@ -133,10 +137,14 @@ class VerdictTest(unittest.TestCase):
         bad, good = mock.sentinel.bad, mock.sentinel.good
         verdict = mock.Mock(candidate=good)
         copy = mock.Mock()
-        copy.judge.side_effect = lambda candidate: verdict if candidate is good else None
-        with mock.patch.object(mutation_score, 'describe', return_value=''):
-            verdicts = mutation_score.judge_all([copy], {'server': [good, bad]}, 1)
+        copy.judge.side_effect = lambda candidate, usual: verdict if candidate is good else None
+        with (mock.patch.object(mutation_score, 'Copy', return_value=copy),
+              mock.patch.object(mutation_score, 'describe', return_value='')):
+            copies = mutation_score.Copies(pathlib.Path(), pathlib.Path(), 1, 60)
+            verdicts = mutation_score.judge_all(copies, {'server': [good, bad]}, {}, 1, float('inf'))
+            late = mutation_score.judge_all(copies, {'server': [good]}, {}, 1, time.monotonic())
         self.assertEqual(verdicts, [verdict])
+        self.assertEqual(late, [])
 
 
 if __name__ == '__main__':
