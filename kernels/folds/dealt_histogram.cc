@@ -153,11 +153,11 @@ absl::Status DealtHistogram::Count(const HistogramInput& input, uint64_t count, 
   if (count == 0) return absl::OkStatus();
   HistogramPlan plan = PlanStates(plan_);
   plan.array = ArrayDescription::Vector(plan_.array.element_type, count);
-  const absl::StatusOr<HistogramResult> result = lane.RunHistogram(plan, input, stop, statistics);
+  absl::StatusOr<HistogramResult> result = lane.RunHistogram(plan, input, stop, statistics);
   if (!result.ok()) return result.status();
   const std::lock_guard lock(mutex_);
   fold_->NextBatch(count);
-  fold_->Add(*result);
+  fold_->Add(*std::move(result));
   return absl::OkStatus();
 }
 

@@ -95,8 +95,7 @@ HistogramFold::HistogramFold(HistogramPlan plan, const LaneOptions& lane)
     : plan_(std::move(plan)),
       batch_(PlanStates(plan_)),
       samples_max_(lane.input_bytes_max / SampleBytes(plan_) / plan_.channel_count *
-                   plan_.channel_count),
-      total_(MakeEmptyResult(plan_)) {}
+                   plan_.channel_count) {}
 
 const HistogramPlan* HistogramFold::NextBatch(uint64_t available_samples) {
   const uint64_t samples =
@@ -106,20 +105,25 @@ const HistogramPlan* HistogramFold::NextBatch(uint64_t available_samples) {
   return &batch_;
 }
 
-void HistogramFold::Add(const HistogramResult& result) {
-  for (size_t c = 0; c < total_.channels.size(); ++c) {
-    HistogramCounts& total = total_.channels[c];
+void HistogramFold::Add(HistogramResult result) {
+  plan_.array.element_count += batch_.array.element_count;
+  if (!total_) {
+    total_ = std::move(result);
+    total_->bins = plan_.bins;
+    return;
+  }
+  for (size_t c = 0; c < total_->channels.size(); ++c) {
+    HistogramCounts& total = total_->channels[c];
     const HistogramCounts& added = result.channels[c];
     for (size_t i = 0; i < total.counts.size(); ++i) total.counts[i] += added.counts[i];
     total.underflow_count += added.underflow_count;
     total.overflow_count += added.overflow_count;
     total.nan_count += added.nan_count;
   }
-  VisitSums(total_.weight_states, [&](auto& sums) {
+  VisitSums(total_->weight_states, [&](auto& sums) {
     const auto& added = std::get<std::decay_t<decltype(sums)>>(result.weight_states);
     for (size_t i = 0; i < sums.size(); ++i) Merge(added[i], sums[i]);
   });
-  plan_.array.element_count += batch_.array.element_count;
 }
 
 absl::StatusOr<HistogramMerge> HistogramFold::Finish(uint64_t rest_samples,
@@ -129,15 +133,17 @@ absl::StatusOr<HistogramMerge> HistogramFold::Finish(uint64_t rest_samples,
                         absl::StrCat(plan_.array.element_count + rest_samples,
                                      " elements are not a multiple of ", plan_.channel_count));
   }
-  if (plan_.return_states) return MakeHistogramPart(plan_, total_, stop);
+  if (!total_) total_ = MakeEmptyResult(plan_);
+  if (plan_.return_states) return MakeHistogramPart(plan_, *total_, stop);
   return HistogramMerge{std::move(*this).TakeResult(), {}};
 }
 
 HistogramResult HistogramFold::TakeResult() && {
-  RoundWeights(plan_, total_);
-  if (!plan_.return_states) total_.weight_states = {};
-  FinishHistogram(plan_, total_);
-  return std::move(total_);
+  if (!total_) total_ = MakeEmptyResult(plan_);
+  RoundWeights(plan_, *total_);
+  if (!plan_.return_states) total_->weight_states = {};
+  FinishHistogram(plan_, *total_);
+  return *std::move(total_);
 }
 
 }  // namespace gridfold::kernels

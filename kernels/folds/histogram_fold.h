@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "absl/status/status.h"
@@ -27,7 +28,7 @@ class HistogramFold {
   static absl::Status Check(const HistogramPlan& plan);
 
   // `plan` is for no samples; its return_states says whether the answer comes with an accumulator.
-  // Takes memory for the counters. Errors: those of Check.
+  // Errors: those of Check.
   static absl::StatusOr<std::unique_ptr<HistogramFold>> Make(HistogramPlan plan,
                                                              const LaneOptions& lane);
 
@@ -39,8 +40,8 @@ class HistogramFold {
   // there are too few. Valid until the next call.
   const HistogramPlan* NextBatch(uint64_t available_samples);
 
-  // Takes the result of the last batch.
-  void Add(const HistogramResult& result);
+  // Takes the result of the last batch; the counters of the first one stay where they are.
+  void Add(HistogramResult result);
 
   // The answer for all samples; `rest_samples` are left and no batch. The accumulator is empty
   // where none was asked for. Errors: INVALID_ARGUMENT that names "channel_count" where samples are
@@ -56,7 +57,8 @@ class HistogramFold {
   HistogramPlan plan_;
   HistogramPlan batch_;
   const uint64_t samples_max_;  // Of a batch.
-  HistogramResult total_;       // Dense, with the exact sums of weights where there are weights.
+  // Dense, with the exact sums of weights where there are weights; none before the first batch.
+  std::optional<HistogramResult> total_;
 };
 
 }  // namespace gridfold::kernels

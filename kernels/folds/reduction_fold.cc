@@ -118,9 +118,12 @@ class CommonGroupsFold final : public FoldBase {
                                absl::StatusOr<ReductionResult> result) override {
     if (!result.ok()) return result.status();
     ShiftIndices(first_index_ + element_count_ / unit_elements_, *result);
-    const auto& added = std::get<GroupStates<S>>(result->states);
-    MakeStates();
-    for (size_t g = 0; g < states_.size(); ++g) MergeParts(parts_, added[g], states_[g]);
+    auto& added = std::get<GroupStates<S>>(result->states);
+    if (states_.empty()) {
+      states_ = std::move(added);
+    } else {
+      for (size_t g = 0; g < states_.size(); ++g) MergeParts(parts_, added[g], states_[g]);
+    }
     element_count_ += batch.array.element_count;
     return batch.array.size_bytes();
   }
@@ -131,7 +134,7 @@ class CommonGroupsFold final : public FoldBase {
     if (!plan_.return_states) {
       if (absl::Status status = CheckGroupSizes(plan_); !status.ok()) return status;
     }
-    MakeStates();
+    states_.resize(plan_.grouping.group_count);  // Of an array without elements there are none.
     for (size_t g = 0; g < states_.size(); ++g) {
       absl::Status status = Close(g, plan_.grouping.group_size, states_[g]);
       if (!status.ok()) return status;
@@ -142,12 +145,9 @@ class CommonGroupsFold final : public FoldBase {
   }
 
  private:
-  // States take memory when the first part comes: whoever makes a fold may not be one to wait.
-  void MakeStates() { states_.resize(plan_.grouping.group_count); }
-
   const bool by_columns_;
   const uint64_t unit_elements_;  // That a batch has a multiple of.
-  GroupStates<S> states_;
+  GroupStates<S> states_;         // None before the first part.
 };
 
 // Groups follow one another: rows, or segments. At most one is open.

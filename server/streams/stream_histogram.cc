@@ -150,11 +150,11 @@ class StreamHistogram final : public StreamFold {
   absl::Status RunBatch(const kernels::HistogramPlan& batch, const kernels::HistogramInput& input,
                         const JobContext& job, kernels::RunStatistics& statistics) {
     kernels::RunStatistics run;
-    const absl::StatusOr<kernels::HistogramResult> result =
+    absl::StatusOr<kernels::HistogramResult> result =
         job.lane.RunHistogram(batch, input, job.stop, run);
     statistics.Add(run);
     if (!result.ok()) return InHeader(result.status());
-    fold_->Add(*result);
+    fold_->Add(*std::move(result));
     return absl::OkStatus();
   }
 
