@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "kernels/contract/engine.h"
 #include "server/allocator.h"
 #include "server/base/limits.h"
@@ -177,6 +178,9 @@ int Main(int argc, const char* const* argv) {
     return exit->exit_code;
   }
   const auto& options = std::get<ServerOptions>(parsed);
+  // Abseil looks for locks that are taken in circles, also as distributions build it for releases:
+  // 4 % of the processor time of small calls. Tests leave that on.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   SignalWatcher::BlockSignals();
   ConfigureLog(options.log_level, options.log_format);
   RedirectLibraryLogs();

@@ -39,19 +39,33 @@ const std::map<std::string, LogFormat> kLogFormats = {
     {"json", LogFormat::kJson},
 };
 
+// Empty where it is not set; CLI11 takes an empty variable for none.
+std::string Variable(const std::string& name) {
+  const char* const value = name.empty() ? nullptr : std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
 // The configuration file without the options that are given by the environment.
 class ConfigBelowEnvironment : public CLI::ConfigBase {
  public:
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
     std::vector<CLI::ConfigItem> options = CLI::ConfigBase::from_config(input);
     std::erase_if(options, [](const CLI::ConfigItem& item) {
-      // CLI11 takes an empty variable for none.
-      const char* const variable = std::getenv(EnvironmentName("--" + item.name).c_str());
-      return item.parents.empty() && variable != nullptr && *variable != '\0';
+      return item.parents.empty() && !Variable(EnvironmentName("--" + item.name)).empty();
     });
     return options;
   }
 };
+
+// Some releases of CLI11 (2.4) skip a variable whose value its option does not take.
+void CheckVariables(const CLI::App& app) {
+  for (const CLI::Option* const option : app.get_options()) {
+    const std::string value = Variable(option->get_envname());
+    if (value.empty() || option->count() > 0) continue;
+    throw CLI::ValidationError(option->get_envname(),
+                               absl::StrCat(value, " is no value of ", option->get_name()));
+  }
+}
 
 void AddSecurity(CLI::App& app, ServerOptions& options) {
   TlsFiles& tls = options.security.tls;
@@ -86,8 +100,7 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
   app.set_version_flag("-V,--version", absl::StrCat("gridfold_server ", Version()));
   // CLI11 looks for the file before it looks at the environment; so here it is given as a default,
   // and the file's options that the environment has too are left out.
-  const char* const variable = std::getenv("GRIDFOLD_CONFIG");
-  const std::string config = variable == nullptr ? "" : variable;
+  const std::string config = Variable("GRIDFOLD_CONFIG");
   app.set_config("--config", config,
                  "Read options from this file, in TOML or INI form (Env:GRIDFOLD_CONFIG)",
                  /*config_required=*/!config.empty())
@@ -253,6 +266,7 @@ std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const*
   ServerOptions& options = command_line.options;
   try {
     app.parse(argc, argv);
+    CheckVariables(app);
     options.has_resident_bytes = app.count(kResidentBytes) > 0;
     options.has_queued_jobs = app.count(kMaxQueuedJobs) > 0;
     options.has_queued_bytes = app.count(kMaxQueuedBytes) > 0;

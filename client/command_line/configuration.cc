@@ -96,6 +96,16 @@ class ProfileReader : public CLI::ConfigBase {
   mutable std::set<std::string> profiles_;  // Of the file that was read.
 };
 
+// Some releases of CLI11 (2.4) skip a variable whose value its option does not take.
+void CheckVariables(const CLI::App& program) {
+  for (const CLI::Option* const option : program.get_options()) {
+    const std::string value = Variable(option->get_envname());
+    if (value.empty() || option->count() > 0) continue;
+    throw CLI::ValidationError(option->get_envname(),
+                               absl::StrCat(value, " is no value of ", option->get_name()));
+  }
+}
+
 }  // namespace
 
 void AddConfiguration(CLI::App& program) {
@@ -115,7 +125,10 @@ void AddConfiguration(CLI::App& program) {
   const auto reader = std::make_shared<ProfileReader>(program);
   program.config_formatter(reader);
   program.allow_config_extras(CLI::config_extras_mode::error);
-  program.parse_complete_callback([reader] { reader->CheckProfile(); });
+  program.parse_complete_callback([reader, &program] {
+    reader->CheckProfile();
+    CheckVariables(program);
+  });
 }
 
 }  // namespace gridfold::client

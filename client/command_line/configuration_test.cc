@@ -37,7 +37,8 @@ server = "other:1"
 class ConfigurationTest : public testing::Test {
  protected:
   ConfigurationTest() {
-    for (const char* name : {"GRIDFOLD_CLIENT_CONFIG", "GRIDFOLD_PROFILE", "CONFIGURED_SERVER"}) {
+    for (const char* name : {"GRIDFOLD_CLIENT_CONFIG", "GRIDFOLD_PROFILE", "CONFIGURED_SERVER",
+                             "CONFIGURED_TIMEOUT"}) {
       unsetenv(name);
     }
     setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
@@ -58,7 +59,9 @@ class ConfigurationTest : public testing::Test {
     tls_ = false;
     app.add_option("--server", server_)->envname("CONFIGURED_SERVER")->take_last();
     app.add_option("--tenant", tenant_)->take_last();
-    app.add_option("--timeout", timeout_s_);
+    app.add_option("--timeout", timeout_s_)
+        ->envname("CONFIGURED_TIMEOUT")
+        ->check(CLI::PositiveNumber);
     app.add_flag("--tls", tls_);
     app.add_subcommand("go");
     AddConfiguration(app);
@@ -127,6 +130,16 @@ TEST_F(ConfigurationTest, WhatIsMisspeltIsAnError) {
   EXPECT_THAT(Parse({"--config", path_}), HasSubstr("[reduce] is no section"));
   Write("timeout = \"soon\"\n");
   EXPECT_THAT(Parse({"--config", path_}), HasSubstr("soon"));
+}
+
+// Whether CLI11 says so by itself or skips the variable.
+TEST_F(ConfigurationTest, VariablesThatNoOptionTakesAreErrors) {
+  setenv("CONFIGURED_TIMEOUT", "never", 1);
+  EXPECT_THAT(Parse({}), HasSubstr("never"));
+  EXPECT_EQ(Parse({"--timeout", "3"}), "");
+  setenv("CONFIGURED_TIMEOUT", "2", 1);
+  EXPECT_EQ(Parse({}), "");
+  EXPECT_EQ(timeout_s_, 2);
 }
 
 }  // namespace

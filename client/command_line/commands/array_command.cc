@@ -262,7 +262,9 @@ class GetArrayCommand : public Command {
  public:
   explicit GetArrayCommand(CLI::App& parent)
       : command_(*parent.add_subcommand("get", "Read an array, or a part of it")) {
-    command_.add_option("NAME[FIRST:COUNT]", reference_, "The array, or elements or rows of it")
+    command_
+        .add_option("NAME", reference_,
+                    "The array; NAME[FIRST:COUNT] is those elements of it, or rows")
         ->required();
     command_
         .add_option("--output", output_,
