@@ -35,6 +35,8 @@ FIXED_SAMPLE_COUNT = 42
 FIXED_SAMPLE_SEED = 1
 
 Result = TypeVar('Result')
+# Of tests without a mutant; of one that fails, None.
+UsualSeconds = dict[str, 'concurrent.futures.Future[float | None]']
 
 
 class Candidate(NamedTuple):
@@ -88,13 +90,16 @@ class Copy:
                           str(int(seconds) + 1)], seconds + 30)
 
     def usual_seconds(self, test: str) -> float | None:
-        """How long a test takes on the code as it is; None where it fails."""
+        """How long a test takes on the code as it is; None, and a line, where it fails."""
         if not self._builds(self.tests.targets(test)):
             raise RuntimeError(f'{test} does not build without any mutant')
         begin = time.monotonic()
-        return time.monotonic() - begin if self._passes(test, self._seconds_max) else None
+        if self._passes(test, self._seconds_max):
+            return time.monotonic() - begin
+        print(f'{test} fails without any mutant, and is left out', file=sys.stderr)
+        return None
 
-    def judge(self, candidate: Candidate, usual: dict[str, float]) -> Verdict | None:
+    def judge(self, candidate: Candidate, usual: UsualSeconds) -> Verdict | None:
         """Puts the mutant in and out again. None where it does not compile."""
         begin = time.monotonic()
         path = self.tree / candidate.path
@@ -102,10 +107,13 @@ class Copy:
         noticed_by = None
         try:
             path.write_text(candidate.mutant.apply(text), encoding='utf-8')
-            for test in filter(usual.get, self.tests.nearest(candidate.path)):
+            for test in self.tests.nearest(candidate.path):
+                seconds = usual[test].result()
+                if seconds is None:
+                    continue
                 if not self._builds(self.tests.targets(test)):
                     return None
-                if not self._passes(test, min(self._seconds_max, 3 * usual[test] + 10)):
+                if not self._passes(test, min(self._seconds_max, 3 * seconds + 10)):
                     noticed_by = test
                     break
         finally:
@@ -125,6 +133,7 @@ class Copies:
             self.tests = copy.tests
 
     def submit(self, work: Callable[[Copy], Result]) -> 'concurrent.futures.Future[Result]':
+        """Has work done by the next copy that is free. Work may wait for what was submitted before."""
         def run() -> Result:
             copy = self._free.get()
             try:
@@ -163,24 +172,14 @@ def draw(root: pathlib.Path, paths: list[str], seed: int) -> dict[str, list[Cand
     return drawn
 
 
-def usual_seconds(copies: Copies, paths: list[str]) -> dict[str, float]:
-    """The time of each test that is near to any of these files and passes without a mutant."""
+def usual_seconds(copies: Copies, paths: list[str]) -> UsualSeconds:
+    """Begins to time each test that is near to any of these files."""
     tests = sorted({test for path in paths for test in copies.tests.nearest(path)})
-    futures = {test: copies.submit(lambda copy, test=test: copy.usual_seconds(test))
-               for test in tests}
-    usual = {}
-    for test, future in futures.items():
-        if future.exception():
-            copies.give_up()
-        seconds = future.result()
-        if seconds is None:
-            print(f'{test} fails without any mutant, and is left out', file=sys.stderr)
-        else:
-            usual[test] = seconds
-    return usual
+    return {test: copies.submit(lambda copy, test=test: copy.usual_seconds(test))
+            for test in tests}
 
 
-def judge_all(copies: Copies, drawn: dict[str, list[Candidate]], usual: dict[str, float], count: int,
+def judge_all(copies: Copies, drawn: dict[str, list[Candidate]], usual: UsualSeconds, count: int,
               end: float) -> list[Verdict]:
     """Verdicts on `count` mutants that compile, as many of each area as its share is. None is begun
     after `end`."""

@@ -121,6 +121,7 @@ class VerdictTest(unittest.TestCase):
             self.assertEqual(list(usual), ['scheduler_test'])
             candidates = {(c.mutant.kind, c.mutant.line(SMALL_PROJECT[c.path])): c
                           for c in mutation_score.draw(root, files, seed=1)['server']}
+            self.assertGreater(usual['scheduler_test'].result(), 0)
             noticed, survived = (copies.submit(lambda copy, c=candidates[c]: copy.judge(c, usual)).result()
                                  for c in (('branch', 2), ('comparison', 2)))
             self.assertEqual(noticed.noticed_by, 'scheduler_test')
