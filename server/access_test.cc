@@ -107,7 +107,8 @@ TEST_F(AccessTest, EveryRpcWantsAGoodToken) {
         "ArrayService/ListArrays",         "ArrayService/DeleteArray",
         "RegionService/RegisterRegion",    "RegionService/UnregisterRegion",
         "RegionService/ListRegions",       "ServerService/GetServerInfo",
-        "ServerService/GetStatistics",     "ComputeService/SubtractAccumulators"}) {
+        "ServerService/GetStatistics",     "ComputeService/SubtractAccumulators",
+        "ComputeService/RelateArrays"}) {
     SCOPED_TRACE(method);
     ExpectUnauthenticated(CallRaw(channel_, absl::StrCat("/gridfold.v1.", method), "").status);
   }

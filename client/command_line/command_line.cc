@@ -99,6 +99,7 @@ CommandLine::CommandLine()
   commands_.push_back(MakeGroupCommand(app_));
   commands_.push_back(MakeQuantileCommand(app_));
   commands_.push_back(MakeTopkCommand(app_));
+  commands_.push_back(MakeRelateCommand(app_));
   commands_.push_back(MakeMergeCommand(app_));
   commands_.push_back(MakeArrayCommand(app_));
   commands_.push_back(MakeRegionCommand(app_));

@@ -24,6 +24,7 @@
 #include "gridfold/error_details.h"
 #include "gridfold/histogram.h"
 #include "gridfold/keyed_reduction.h"
+#include "gridfold/paired.h"
 #include "gridfold/quantiles.h"
 #include "gridfold/reduction.h"
 #include "gridfold/region.h"
@@ -95,6 +96,12 @@ class Client {
   // Finds the largest or smallest elements of an array or of each of its groups.
   absl::StatusOr<TopResult> SelectTop(const ArrayInput& array, const TopOptions& options,
                                       const CallOptions& call_options = {});
+
+  // Computes dot products, covariances and correlations of two arrays, or of each two columns of
+  // one, and weighted means and variances. Arrays of the caller's memory that do not fit in a
+  // message together go by way of arrays on the server.
+  absl::StatusOr<RelateResult> RelateArrays(const ArrayInput& x, const RelateOptions& options,
+                                            const CallOptions& call_options = {});
 
   // Folds the accumulators of parts, at least one, in any order, which ReduceArray, ReduceByKey,
   // ComputeHistogram or MergeAccumulators of any server returned. The answer is that of one call

@@ -24,6 +24,7 @@ class ClientTest : public testing::Test {
     server_.on_batch = Answer(batch_request_, batch_response_);
     server_.on_quantiles = Answer(quantiles_request_, quantiles_response_);
     server_.on_top = Answer(top_request_, top_response_);
+    server_.on_relate = Answer(relate_request_, relate_response_);
     auto client = Client::Connect({.target = server_.target()});
     EXPECT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
@@ -68,6 +69,8 @@ class ClientTest : public testing::Test {
   v1::ComputeQuantilesResponse quantiles_response_;
   v1::SelectTopRequest top_request_;
   v1::SelectTopResponse top_response_;
+  v1::RelateArraysRequest relate_request_;
+  v1::RelateArraysResponse relate_response_;
   FakeServer server_;
   std::unique_ptr<Client> client_;
 };

@@ -109,6 +109,12 @@ class FakeServer::Compute : public v1::ComputeService::Service {
     return fake_.on_top(*context, *request, *response);
   }
 
+  grpc::Status RelateArrays(grpc::ServerContext* context, const v1::RelateArraysRequest* request,
+                            v1::RelateArraysResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_relate(*context, *request, *response);
+  }
+
  private:
   FakeServer& fake_;
 };

@@ -41,6 +41,7 @@ class FakeServer {
   Handler<v1::BatchComputeRequest, v1::BatchComputeResponse> on_batch;
   Handler<v1::ComputeQuantilesRequest, v1::ComputeQuantilesResponse> on_quantiles;
   Handler<v1::SelectTopRequest, v1::SelectTopResponse> on_top;
+  Handler<v1::RelateArraysRequest, v1::RelateArraysResponse> on_relate;
   Handler<v1::CreateArrayRequest, v1::CreateArrayResponse> on_create_array;
   Handler<v1::GetArrayRequest, v1::GetArrayResponse> on_get_array;
   Handler<v1::ListArraysRequest, v1::ListArraysResponse> on_list_arrays;

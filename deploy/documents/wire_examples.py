@@ -76,6 +76,9 @@ operations {{ reduction {{
 quantiles: 0.5 quantiles: 0.9 ranks: 0
 grouping {{ axes {{ axes: -1 }} }}''']),
     ('ComputeService/SelectTop', [f'array {{ {SIX_BYTES} }} count: 3']),
+    ('ComputeService/RelateArrays', [r'''x { inline_array { element_type: ELEMENT_TYPE_INT8 data: "\001\002\005" } }
+y { inline_array { element_type: ELEMENT_TYPE_INT8 data: "\003\001\001" } }
+statistics: PAIRED_STATISTIC_DOT statistics: PAIRED_STATISTIC_CORRELATION''']),
     ('ArrayService/CreateArray', ['''name: "samples" element_type: ELEMENT_TYPE_UINT8 shape: 6
 idle_expiry { seconds: 600 }''']),
     ('ArrayService/WriteArray', ['header { name: "samples" } data: "abc"',

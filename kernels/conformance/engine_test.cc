@@ -74,6 +74,20 @@ absl::StatusOr<TopResult> EngineUnderTest::Top(const TestArray& array, const Top
   return lane_->RunTop(*plan, array.span(), std::stop_token(), statistics_);
 }
 
+absl::StatusOr<PairedResult> EngineUnderTest::Relate(const TestArray& x, const TestArray* y,
+                                                     const TestArray* weights,
+                                                     const PairedSpec& spec) {
+  const absl::StatusOr<PairedPlan> plan = PlanPaired(x.description(), spec);
+  if (!plan.ok()) return plan.status();
+  PairedInput input{.x = x.span(), .y = {}, .weights = {}};
+  if (y != nullptr) input.y = y->span();
+  if (weights != nullptr) input.weights = weights->span();
+  const absl::StatusOr<PairedSums> sums =
+      lane_->RunPaired(*plan, input, std::stop_token(), statistics_);
+  if (!sums.ok()) return sums.status();
+  return MakePairedResult(*plan, *sums);
+}
+
 void EngineTest::SetUp() {
   if (GetParam().kind == EngineKind::kCuda && !CudaDeviceAvailable()) {
     GTEST_SKIP() << "there is no CUDA device that this program can use";

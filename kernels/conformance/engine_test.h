@@ -51,6 +51,8 @@ class EngineUnderTest {
 
   absl::StatusOr<QuantileResult> Quantiles(const TestArray& array, const QuantileSpec& spec);
   absl::StatusOr<TopResult> Top(const TestArray& array, const TopSpec& spec);
+  absl::StatusOr<PairedResult> Relate(const TestArray& x, const TestArray* y,
+                                      const TestArray* weights, const PairedSpec& spec);
 
   Engine& engine() { return *engine_; }
   Lane& lane() { return *lane_; }

@@ -44,6 +44,11 @@ absl::StatusOr<TopResult> Lane::RunTop(const TopPlan&, InputSpan, std::stop_toke
   return absl::UnimplementedError("this engine selects no elements");
 }
 
+absl::StatusOr<PairedSums> Lane::RunPaired(const PairedPlan&, const PairedInput&, std::stop_token,
+                                           RunStatistics&) {
+  return absl::UnimplementedError("this engine relates no arrays");
+}
+
 absl::StatusOr<std::unique_ptr<ExternalMemory>> Engine::RegisterHostMemory(MutableHostSpan) {
   return absl::FailedPreconditionError(
       absl::StrCat("the engine \"", name(), "\" works on no memory of others"));

@@ -35,6 +35,7 @@
 #include "kernels/contract/external_memory.h"
 #include "kernels/contract/histogram.h"
 #include "kernels/contract/keyed_reduction.h"
+#include "kernels/contract/paired.h"
 #include "kernels/contract/quantiles.h"
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/reduction.h"
@@ -185,6 +186,11 @@ class Lane {
   // payload) where a group has too many ignored NaNs.
   virtual absl::StatusOr<TopResult> RunTop(const TopPlan& plan, InputSpan input,
                                            std::stop_token stop, RunStatistics& statistics);
+
+  // The exact sums that the plan's statistics are made of (MakePairedResult). The spans of `input`
+  // hold exactly what the plan says.
+  virtual absl::StatusOr<PairedSums> RunPaired(const PairedPlan& plan, const PairedInput& input,
+                                               std::stop_token stop, RunStatistics& statistics);
 
   // Copies elements of so many bytes from `from` to `to` in another order. Both hold
   // order.element_count() of them, and `to` none of the input's; its content is unspecified on

@@ -125,6 +125,17 @@ absl::Status CheckTopFits(const LaneOptions& options, const TopPlan& plan, const
                                 options.output_bytes_max)});
 }
 
+absl::Status CheckPairedFits(const LaneOptions& options, const PairedPlan& plan,
+                             const PairedInput& input) {
+  return FirstError(
+      {CheckSize("input", SizeBytes(input.x), plan.x.size_bytes()),
+       CheckSize("second input", SizeBytes(input.y), plan.has_y ? plan.x.size_bytes() : 0),
+       CheckSize("array of weights", SizeBytes(input.weights), plan.weights_bytes()),
+       CheckLimit("input bytes",
+                  HostBytes(input.x) + HostBytes(input.y) + HostBytes(input.weights),
+                  options.input_bytes_max)});
+}
+
 absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangement& order,
                                     uint64_t element_bytes, const InputSpan& from,
                                     const OutputSpan& to) {

@@ -32,6 +32,9 @@ absl::Status CheckQuantilesFit(const LaneOptions& options, const QuantilePlan& p
 
 absl::Status CheckTopFits(const LaneOptions& options, const TopPlan& plan, const InputSpan& input);
 
+absl::Status CheckPairedFits(const LaneOptions& options, const PairedPlan& plan,
+                             const PairedInput& input);
+
 absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangement& order,
                                     uint64_t element_bytes, const InputSpan& from,
                                     const OutputSpan& to);

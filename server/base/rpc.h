@@ -31,6 +31,7 @@ enum class Rpc : uint8_t {
   kSelectTop,
   kReduceByKeyStream,
   kSubtractAccumulators,
+  kRelateArrays,
 };
 
 inline constexpr std::array kRpcNames = {
@@ -39,7 +40,7 @@ inline constexpr std::array kRpcNames = {
     "ListArrays",        "DeleteArray",         "ReduceStream",     "HistogramStream",
     "ScanStream",        "BatchCompute",        "RegisterRegion",   "UnregisterRegion",
     "ListRegions",       "ReduceByKey",         "ComputeQuantiles", "SelectTop",
-    "ReduceByKeyStream", "SubtractAccumulators"};
+    "ReduceByKeyStream", "SubtractAccumulators", "RelateArrays"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }

@@ -27,6 +27,7 @@
 #include "server/compute/batch_run.h"
 #include "server/compute/dealt_run.h"
 #include "server/compute/keyed_run.h"
+#include "server/compute/paired_run.h"
 #include "server/compute/planned_run.h"
 #include "server/planning/batch_validation.h"
 #include "server/planning/placement.h"
@@ -72,6 +73,9 @@ inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedCreation& 
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedRegistration&) { return {}; }
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedKeyedReduction& planned) {
   return planned.plan.reduction.array.element_type;
+}
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedPaired& planned) {
+  return planned.plan.x.element_type;
 }
 template <class Planned>
 std::optional<kernels::ElementType> ElementTypeOf(const Planned& planned) {

@@ -149,6 +149,14 @@ uint64_t AnswerBytes(const kernels::TopPlan& plan) {
   return SaturatingMultiply(plan.result_count(), kernels::kTopResultBytes);
 }
 
+uint64_t AnswerBytes(const kernels::PairedPlan& plan) {
+  uint64_t value_count = 0;
+  for (const kernels::PairedStatistic statistic : plan.statistics) {
+    value_count += plan.ValueCount(statistic);
+  }
+  return value_count * kValueBytes;
+}
+
 absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits) {
   if (absl::Status status = CheckBytes("grouping", ValueBytes(plan), limits); !status.ok()) {
     return status;
@@ -176,6 +184,10 @@ absl::Status CheckAnswerSize(const kernels::QuantilePlan& plan, const Limits& li
 
 absl::Status CheckAnswerSize(const kernels::TopPlan& plan, const Limits& limits) {
   return CheckBytes("count", AnswerBytes(plan), limits);
+}
+
+absl::Status CheckAnswerSize(const kernels::PairedPlan& plan, const Limits& limits) {
+  return CheckBytes("statistics", AnswerBytes(plan), limits);
 }
 
 uint64_t ScanBatchBytesMin(const kernels::ScanPlan& plan) {

@@ -11,6 +11,7 @@
 #include "kernels/accumulators/accumulator.h"
 #include "kernels/contract/histogram.h"
 #include "kernels/contract/keyed_reduction.h"
+#include "kernels/contract/paired.h"
 #include "kernels/contract/quantiles.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/scan.h"
@@ -35,6 +36,7 @@ uint64_t AnswerBytes(const kernels::HistogramPlan& plan);
 uint64_t AnswerBytes(const kernels::KeyedReductionPlan& plan);
 uint64_t AnswerBytes(const kernels::QuantilePlan& plan);
 uint64_t AnswerBytes(const kernels::TopPlan& plan);
+uint64_t AnswerBytes(const kernels::PairedPlan& plan);
 
 absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits);
@@ -42,6 +44,7 @@ absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& l
 absl::Status CheckAnswerSize(const kernels::KeyedReductionPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::QuantilePlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::TopPlan& plan, const Limits& limits);
+absl::Status CheckAnswerSize(const kernels::PairedPlan& plan, const Limits& limits);
 
 // The least that a streamed scan works on at a time: bytes of its input or of its results,
 // whichever are more.

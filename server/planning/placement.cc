@@ -112,6 +112,13 @@ void Place(const PlannedReduction& planned, JobWork& work) {
 void Place(const PlannedQuantiles& planned, JobWork& work) { PlaceOne(planned, work); }
 void Place(const PlannedTop& planned, JobWork& work) { PlaceOne(planned, work); }
 
+void Place(const PlannedPaired& planned, JobWork& work) {
+  Require(planned.engine, work);
+  work.resident_bytes += ResidentBytes(planned.input.x) + ResidentBytes(planned.input.y) +
+                         ResidentBytes(planned.input.weights);
+  AddAnswer(AnswerBytes(planned.plan), work);
+}
+
 void Place(const PlannedScan& planned, JobWork& work) {
   Require(PlaceOf(planned), work);
   work.resident_bytes += ResidentBytes(planned.input.data);

@@ -10,6 +10,7 @@
 #include "server/planning/array_request_validation.h"
 #include "server/planning/batch_validation.h"
 #include "server/planning/keyed_validation.h"
+#include "server/planning/paired_validation.h"
 #include "server/planning/region_request_validation.h"
 #include "server/planning/request_validation.h"
 #include "server/scheduling/job.h"
@@ -36,6 +37,7 @@ void Place(const PlannedHistogram& planned, JobWork& work);
 void Place(const PlannedKeyedReduction& planned, JobWork& work);
 void Place(const PlannedQuantiles& planned, JobWork& work);
 void Place(const PlannedTop& planned, JobWork& work);
+void Place(const PlannedPaired& planned, JobWork& work);
 void Place(const PlannedMerge& planned, JobWork& work);
 void Place(const PlannedSubtraction& planned, JobWork& work);
 void Place(const PlannedCreation& planned, JobWork& work);

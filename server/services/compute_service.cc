@@ -103,4 +103,11 @@ grpc::ServerUnaryReactor* ComputeService::SelectTop(grpc::CallbackServerContext*
   return (new Call(environment_, Rpc::kSelectTop, *context, *request, *response))->Start();
 }
 
+grpc::ServerUnaryReactor* ComputeService::RelateArrays(grpc::CallbackServerContext* context,
+                                                       const grpc::ByteBuffer* request,
+                                                       grpc::ByteBuffer* response) {
+  using Call = UnaryCall<v1::RelateArraysRequest, PlannedPaired, v1::RelateArraysResponse>;
+  return (new Call(environment_, Rpc::kRelateArrays, *context, *request, *response))->Start();
+}
+
 }  // namespace gridfold::server

@@ -29,7 +29,9 @@ using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
                                                     v1::ComputeService::
                                                         WithRawCallbackMethod_SubtractAccumulators<
                                                             v1::ComputeService::
-                                                                Service>>>>>>>>>>>>>;
+                                                                WithRawCallbackMethod_RelateArrays<
+                                                                    v1::ComputeService::
+                                                                        Service>>>>>>>>>>>>>>;
 
 class ComputeService final : public RawComputeService {
  public:
@@ -70,6 +72,9 @@ class ComputeService final : public RawComputeService {
   grpc::ServerUnaryReactor* SelectTop(grpc::CallbackServerContext* context,
                                       const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* RelateArrays(grpc::CallbackServerContext* context,
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override;
 
  private:
   CallEnvironment& environment_;

@@ -31,6 +31,7 @@ constexpr char kScan[] = "/gridfold.v1.ComputeService/ScanArray";
 constexpr char kHistogram[] = "/gridfold.v1.ComputeService/ComputeHistogram";
 constexpr char kQuantiles[] = "/gridfold.v1.ComputeService/ComputeQuantiles";
 constexpr char kTop[] = "/gridfold.v1.ComputeService/SelectTop";
+constexpr char kRelate[] = "/gridfold.v1.ComputeService/RelateArrays";
 constexpr char kByKey[] = "/gridfold.v1.ComputeService/ReduceByKey";
 constexpr char kMerge[] = "/gridfold.v1.ComputeService/MergeAccumulators";
 constexpr char kSubtract[] = "/gridfold.v1.ComputeService/SubtractAccumulators";
@@ -130,6 +131,13 @@ const std::vector<Seed>& Seeds() {
       {kTop, &v1::SelectTopRequest::default_instance(),
        "array { inline_array { element_type: 2 data: 'abcdefghijklmnop' } } count: 3 "
        "grouping { segments { offsets: [0, 4, 8] } }"},
+      {kRelate, &v1::RelateArraysRequest::default_instance(),
+       "x { inline_array { element_type: 11 shape: [2, 2] data: 'abcdefghijklmnop' } } "
+       "y { inline_array { element_type: 11 shape: [2, 2] data: 'ponmlkjihgfedcba' } } "
+       "weights { inline_array { element_type: 11 shape: [2, 2] data: 'abcdefghabcdefgh' } } "
+       "statistics: [1, 2, 3, 4, 5] delta_degrees_of_freedom: 1 weight_kind: 2 nan_policy: 2"},
+      {kRelate, &v1::RelateArraysRequest::default_instance(),
+       absl::StrCat(Resident("x"), "statistics: [1, 3] overflow_policy: 2")},
       {kByKey, &v1::ReduceByKeyRequest::default_instance(),
        "keys { inline_array { element_type: 1 data: 'abca' } } "
        "values { inline_array { element_type: 3 data: 'abcdefghijklmnop' } } "

@@ -125,6 +125,21 @@ constexpr Pair<v1::QuantileMethod, kernels::QuantileMethod> kQuantileMethods[] =
     {v1::QUANTILE_METHOD_MEAN, kernels::QuantileMethod::kMean},
 };
 
+constexpr Pair<v1::PairedStatistic, kernels::PairedStatistic> kPairedStatistics[] = {
+    {v1::PAIRED_STATISTIC_DOT, kernels::PairedStatistic::kDot},
+    {v1::PAIRED_STATISTIC_COVARIANCE, kernels::PairedStatistic::kCovariance},
+    {v1::PAIRED_STATISTIC_CORRELATION, kernels::PairedStatistic::kCorrelation},
+    {v1::PAIRED_STATISTIC_MEAN, kernels::PairedStatistic::kMean},
+    {v1::PAIRED_STATISTIC_VARIANCE, kernels::PairedStatistic::kVariance},
+};
+static_assert(std::size(kPairedStatistics) == kernels::kPairedStatisticCount);
+
+constexpr Pair<v1::WeightKind, kernels::WeightKind> kWeightKinds[] = {
+    {v1::WEIGHT_KIND_UNSPECIFIED, kernels::WeightKind::kFrequency},
+    {v1::WEIGHT_KIND_FREQUENCY, kernels::WeightKind::kFrequency},
+    {v1::WEIGHT_KIND_RELIABILITY, kernels::WeightKind::kReliability},
+};
+
 constexpr Pair<v1::HistogramFormat, bool> kSparseFormats[] = {
     {v1::HISTOGRAM_FORMAT_UNSPECIFIED, false},
     {v1::HISTOGRAM_FORMAT_DENSE, false},
@@ -298,6 +313,13 @@ absl::StatusOr<kernels::QuantileMethod> FromWire(v1::QuantileMethod method,
                                                  absl::string_view field) {
   return FindKernel(kQuantileMethods, method, field);
 }
+absl::StatusOr<kernels::PairedStatistic> FromWire(v1::PairedStatistic statistic,
+                                                  absl::string_view field) {
+  return FindKernel(kPairedStatistics, statistic, field);
+}
+absl::StatusOr<kernels::WeightKind> FromWire(v1::WeightKind kind, absl::string_view field) {
+  return FindKernel(kWeightKinds, kind, field);
+}
 absl::StatusOr<bool> IsSparse(v1::HistogramFormat format, absl::string_view field) {
   return FindKernel(kSparseFormats, format, field);
 }
@@ -460,6 +482,19 @@ void FillResponse(const kernels::TopPlan& plan, const kernels::TopResult& result
   response.set_group_count(plan.grouping.group_count);
   FillValues(result.kind, result.slots, *response.mutable_values());
   Append(result.indices, *response.mutable_indices());
+}
+
+void FillResponse(const kernels::PairedPlan& plan, const kernels::PairedResult& result,
+                  v1::RelateArraysResponse& response) {
+  response.set_column_count(plan.column_count);
+  response.set_observation_count(result.observation_count);
+  for (const kernels::PairedColumn& column : result.columns) {
+    v1::PairedStatisticValues& values = *response.add_results();
+    for (const auto& [wire, kernel] : kPairedStatistics) {
+      if (kernel == column.statistic) values.set_statistic(wire);
+    }
+    FillValues(column.kind, column.slots, *values.mutable_values());
+  }
 }
 
 void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,

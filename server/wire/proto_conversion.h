@@ -46,6 +46,9 @@ constexpr bool IsBool(v1::ElementType type) { return type == v1::ELEMENT_TYPE_BO
 absl::StatusOr<kernels::Scalar> FromWire(const v1::Scalar& scalar, absl::string_view field);
 absl::StatusOr<kernels::QuantileMethod> FromWire(v1::QuantileMethod method,
                                                  absl::string_view field);
+absl::StatusOr<kernels::PairedStatistic> FromWire(v1::PairedStatistic statistic,
+                                                  absl::string_view field);
+absl::StatusOr<kernels::WeightKind> FromWire(v1::WeightKind kind, absl::string_view field);
 // The default where there is none.
 absl::StatusOr<kernels::EmptyGroupRule> FromWire(const v1::EmptyGroup& rule,
                                                  absl::string_view field);
@@ -82,6 +85,8 @@ void FillResponse(const kernels::QuantilePlan& plan, const kernels::QuantileResu
                   v1::ComputeQuantilesResponse& response);
 void FillResponse(const kernels::TopPlan& plan, const kernels::TopResult& result,
                   v1::SelectTopResponse& response);
+void FillResponse(const kernels::PairedPlan& plan, const kernels::PairedResult& result,
+                  v1::RelateArraysResponse& response);
 void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
                   v1::MergeAccumulatorsResponse& response);
 

@@ -31,6 +31,7 @@ std::unique_ptr<Command> MakeHistogramCommand(CLI::App& program);
 std::unique_ptr<Command> MakeGroupCommand(CLI::App& program);
 std::unique_ptr<Command> MakeQuantileCommand(CLI::App& program);
 std::unique_ptr<Command> MakeTopkCommand(CLI::App& program);
+std::unique_ptr<Command> MakeRelateCommand(CLI::App& program);
 std::unique_ptr<Command> MakeMergeCommand(CLI::App& program);
 std::unique_ptr<Command> MakeArrayCommand(CLI::App& program);
 std::unique_ptr<Command> MakeRegionCommand(CLI::App& program);

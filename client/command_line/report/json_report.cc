@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/command_line/input/element_dispatch.h"
+#include "client/command_line/report/relation_report.h"
 #include "client/command_line/report/server_report.h"
 #include "gridfold/error_details.h"
 #include "nlohmann/json.hpp"
@@ -243,6 +244,19 @@ std::string ToJson(const Answer<TopResult>& answer) {
                 {"result_shape", answer.result.result_shape},
                 {"values", ToList(answer.result.values)},
                 {"indices", ToList(answer.result.indices)},
+                {"execution", ToObject(answer.result.execution, answer.round_trip_time)}});
+}
+
+std::string ToJson(const Answer<RelateResult>& answer) {
+  Json statistics = Json::object();
+  for (const RelateResult::Entry& entry : answer.result.entries) {
+    statistics[RelationName(entry.statistic)] = ToList(entry.values);
+  }
+  return Write({{"operation", "relate"},
+                {"input", ToObject(answer.input)},
+                {"column_count", answer.result.column_count},
+                {"observation_count", answer.result.observation_count},
+                {"statistics", statistics},
                 {"execution", ToObject(answer.result.execution, answer.round_trip_time)}});
 }
 

@@ -15,6 +15,7 @@
 #include "client/command_line/report/description_report.h"
 #include "gridfold/histogram.h"
 #include "gridfold/keyed_reduction.h"
+#include "gridfold/paired.h"
 #include "gridfold/quantiles.h"
 #include "gridfold/reduction.h"
 #include "gridfold/region.h"
@@ -43,6 +44,10 @@ std::string ToJson(const Answer<QuantileResult>& answer, const QuantileOptions& 
 // {"operation": "topk", "input": {...}, "group_count", "result_shape", "values", "indices",
 //  "execution": {...}}; those of a group follow one another.
 std::string ToJson(const Answer<TopResult>& answer);
+
+// {"operation": "relate", "input": {...}, "column_count", "observation_count", "statistics":
+//  {"correlation": [...], ...}, "execution": {...}}; matrices are row by row.
+std::string ToJson(const Answer<RelateResult>& answer);
 
 // {"operation": "describe", "source", "arrays": [{"name", "input": {...}, "statistics": {"min":
 // [0],

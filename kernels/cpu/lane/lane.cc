@@ -18,6 +18,7 @@
 #include "kernels/cpu/lane/work_cost.h"
 #include "kernels/cpu/order/quantiles.h"
 #include "kernels/cpu/order/top.h"
+#include "kernels/cpu/paired/paired.h"
 #include "kernels/cpu/rearrange/rearrange.h"
 #include "kernels/cpu/reduce/reduce.h"
 #include "kernels/cpu/scan/scan.h"
@@ -195,6 +196,15 @@ class CpuLane final : public Lane {
     if (absl::Status status = CheckTopFits(options_, plan, input); !status.ok()) return status;
     return Run<absl::StatusOr<TopResult>>(plan, stop, statistics, [&](JobContext& job) {
       return TopOnCpu(plan, joiner_.Join(input), job);
+    });
+  }
+
+  absl::StatusOr<PairedSums> RunPaired(const PairedPlan& plan, const PairedInput& input,
+                                       std::stop_token stop, RunStatistics& statistics) override {
+    if (absl::Status status = CheckPairedFits(options_, plan, input); !status.ok()) return status;
+    return Run<absl::StatusOr<PairedSums>>(plan, stop, statistics, [&](JobContext& job) {
+      const auto [x, y, weights] = joiner_.Join({input.x, input.y, input.weights});
+      return SumPairedOnCpu(plan, x, y, weights, job);
     });
   }
 

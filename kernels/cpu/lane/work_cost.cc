@@ -25,6 +25,7 @@ constexpr double kPartlySorted = 4'000;   // Each element of a group of which qu
 constexpr double kOrderedValue = 50'000;  // and each of them.
 constexpr double kSelected = 1'000;       // Each element of which the largest are asked.
 constexpr double kOrdered = 4'000;        // Each key that is sorted, and its value.
+constexpr double kSummedProduct = 5'000;    // Of an observation.
 constexpr double kMoved = 500;            // Each element of a rearrangement.
 constexpr double kBin = 1'500;
 
@@ -73,6 +74,11 @@ uint64_t WorkNanoseconds(const QuantilePlan& plan) {
 uint64_t WorkNanoseconds(const TopPlan& plan) {
   return Nanoseconds(static_cast<double>(plan.array.element_count) * kSelected +
                      static_cast<double>(plan.result_count()) * kOrderedValue);
+}
+
+uint64_t WorkNanoseconds(const PairedPlan& plan) {
+  return Nanoseconds(static_cast<double>(plan.observation_count) *
+                     static_cast<double>(plan.terms.size()) * kSummedProduct);
 }
 
 uint64_t WorkNanoseconds(const Rearrangement& order) {

@@ -6,6 +6,7 @@
 
 #include "kernels/contract/histogram.h"
 #include "kernels/contract/keyed_reduction.h"
+#include "kernels/contract/paired.h"
 #include "kernels/contract/quantiles.h"
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/reduction.h"
@@ -22,6 +23,7 @@ uint64_t WorkNanoseconds(const HistogramPlan& plan);
 uint64_t WorkNanoseconds(const KeyedReductionPlan& plan);
 uint64_t WorkNanoseconds(const QuantilePlan& plan);
 uint64_t WorkNanoseconds(const TopPlan& plan);
+uint64_t WorkNanoseconds(const PairedPlan& plan);
 uint64_t WorkNanoseconds(const Rearrangement& order);
 uint64_t WorkNanoseconds(const SelectionPlan& plan);
 
