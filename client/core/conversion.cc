@@ -141,6 +141,35 @@ absl::StatusOr<kernels::ArrayDescription> CompanionOf(const kernels::ArrayDescri
   return description;
 }
 
+// Whether an array is a column beside x.
+absl::Status CheckColumn(const kernels::ArrayDescription& x, uint64_t count,
+                         const gridfold_array* array, const std::string& name) {
+  const absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, name);
+  if (!description.ok()) return description.status();
+  if (description->element_type != x.element_type) {
+    return InvalidField(name + ".element_type", "must be that of columns.x");
+  }
+  if (description->is_matrix || description->element_count != count) {
+    return InvalidField(name,
+                        absl::StrCat("must have one dimension and ", count, " elements"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetPairedStatistics(const gridfold_paired_spec& spec,
+                                 std::vector<kernels::PairedStatistic>& statistics) {
+  std::vector<gridfold_paired_statistic> numbers;
+  absl::Status status =
+      spec.statistic_count > kernels::kPairedStatisticCount
+          ? InvalidField("statistics", "some are asked for twice")
+          : SetValues(spec.statistics, spec.statistic_count, "statistics", numbers);
+  for (size_t i = 0; i < numbers.size() && status.ok(); ++i) {
+    status = SetEnum(numbers[i], GRIDFOLD_PAIRED_DOT, kernels::kPairedStatisticCount,
+                     absl::StrCat("statistics[", i, "]"), statistics.emplace_back());
+  }
+  return status;
+}
+
 absl::Status SetBins(const gridfold_bins* from, uint64_t count,
                      std::vector<kernels::BinSpec>& specs) {
   if (count > uint64_t{GRIDFOLD_CHANNELS_MAX}) {
@@ -284,6 +313,34 @@ absl::StatusOr<kernels::TopPlan> PlanOf(const gridfold_array* array,
                   SetEnum(spec->nan_policy, 0, 2, "nan_policy", planned.nan_policy)});
   if (!status.ok()) return status;
   return kernels::PlanTop(*description, std::move(planned));
+}
+
+absl::StatusOr<kernels::PairedPlan> PlanOf(const gridfold_columns* columns,
+                                           const gridfold_paired_spec* spec) {
+  if (absl::Status status = RequireArgument(columns, "columns"); !status.ok()) return status;
+  const absl::StatusOr<kernels::ArrayDescription> x = DescriptionOf(columns->x, "columns.x");
+  if (!x.ok()) return x.status();
+  if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
+  const auto check = [&](const gridfold_array* array, uint64_t count, const char* name) {
+    if (array == nullptr) return absl::OkStatus();
+    return CheckColumn(*x, count, array, name);
+  };
+  const uint64_t observation_count = x->is_matrix ? x->rows : x->element_count;
+  kernels::PairedSpec planned{.has_y = columns->y != nullptr,
+                              .has_weights = columns->weights != nullptr,
+                              .delta_degrees_of_freedom = spec->delta_degrees_of_freedom};
+  if (planned.has_y && x->is_matrix) {
+    return InvalidField("columns.x.dimension_count", "must be 1 where there is y");
+  }
+  absl::Status status = FirstError(
+      {check(columns->y, observation_count, "columns.y"),
+       check(columns->weights, observation_count, "columns.weights"),
+       SetPairedStatistics(*spec, planned.statistics),
+       SetEnum(spec->weight_kind, 0, 2, "weight_kind", planned.weight_kind),
+       SetPolicies(spec->nan_policy, spec->overflow_policy, planned.nan_policy,
+                   planned.overflow_policy)});
+  if (!status.ok()) return status;
+  return kernels::PlanPaired(*x, std::move(planned));
 }
 
 absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,

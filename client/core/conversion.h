@@ -14,6 +14,7 @@
 #include "kernels/contract/engine.h"
 #include "kernels/contract/histogram.h"
 #include "kernels/contract/keyed_reduction.h"
+#include "kernels/contract/paired.h"
 #include "kernels/contract/quantiles.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/scan.h"
@@ -43,6 +44,8 @@ absl::StatusOr<kernels::ScanPlan> PlanOf(const gridfold_array* array,
 absl::StatusOr<kernels::QuantilePlan> PlanOf(const gridfold_array* array,
                                              const gridfold_quantile_spec* spec);
 absl::StatusOr<kernels::TopPlan> PlanOf(const gridfold_array* array, const gridfold_top_spec* spec);
+absl::StatusOr<kernels::PairedPlan> PlanOf(const gridfold_columns* columns,
+                                           const gridfold_paired_spec* spec);
 absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,
                                               const gridfold_histogram_spec* spec,
                                               bool return_states);

@@ -60,6 +60,18 @@ absl::StatusOr<kernels::TopResult> Run(gridfold_engine& engine, const kernels::T
   return (*lane)->RunTop(plan, SpanOf(&array, plan.array.size_bytes()), {}, statistics);
 }
 
+absl::StatusOr<kernels::PairedSums> Run(gridfold_engine& engine, const kernels::PairedPlan& plan,
+                                        const gridfold_columns& columns) {
+  const auto lane = LaneOf(engine);
+  if (!lane.ok()) return lane.status();
+  kernels::RunStatistics statistics;
+  return (*lane)->RunPaired(plan,
+                            {.x = SpanOf(columns.x, plan.x.size_bytes()),
+                             .y = SpanOf(columns.y, plan.x.size_bytes()),
+                             .weights = SpanOf(columns.weights, plan.weights_bytes())},
+                            {}, statistics);
+}
+
 absl::StatusOr<kernels::HistogramResult> Run(gridfold_engine& engine,
                                              const kernels::HistogramPlan& plan,
                                              const gridfold_samples& samples) {

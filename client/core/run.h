@@ -19,6 +19,8 @@ absl::StatusOr<kernels::QuantileResult> Run(gridfold_engine& engine,
                                             const gridfold_array& array);
 absl::StatusOr<kernels::TopResult> Run(gridfold_engine& engine, const kernels::TopPlan& plan,
                                        const gridfold_array& array);
+absl::StatusOr<kernels::PairedSums> Run(gridfold_engine& engine, const kernels::PairedPlan& plan,
+                                        const gridfold_columns& columns);
 absl::StatusOr<kernels::HistogramResult> Run(gridfold_engine& engine,
                                              const kernels::HistogramPlan& plan,
                                              const gridfold_samples& samples);

@@ -72,6 +72,7 @@ void AddReductions(ConnectionClass& connection);
 void AddScans(ConnectionClass& connection);
 void AddHistograms(ConnectionClass& connection);
 void AddOrderStatistics(ConnectionClass& connection);
+void AddPairedStatistics(ConnectionClass& connection);
 void AddKeyedReductions(ConnectionClass& connection);
 void AddResidentArrays(ConnectionClass& connection);
 void AddServerInfo(ConnectionClass& connection);

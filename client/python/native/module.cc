@@ -86,6 +86,7 @@ PYBIND11_MODULE(_native, module) {
   AddScans(connection);
   AddHistograms(connection);
   AddOrderStatistics(connection);
+  AddPairedStatistics(connection);
   AddKeyedReductions(connection);
   AddResidentArrays(connection);
   AddServerInfo(connection);

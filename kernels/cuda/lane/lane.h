@@ -60,6 +60,8 @@ class CudaLane final : public Lane {
                                               RunStatistics& statistics) override;
   absl::StatusOr<TopResult> RunTop(const TopPlan& plan, InputSpan input, std::stop_token stop,
                                    RunStatistics& statistics) override;
+  absl::StatusOr<PairedSums> RunPaired(const PairedPlan& plan, const PairedInput& input,
+                                       std::stop_token stop, RunStatistics& statistics) override;
   uint64_t KeyedRoomBytes(const KeyedReductionPlan& plan) const override;
   absl::StatusOr<KeyedReductionResult> RunKeyedReduction(const KeyedReductionPlan& plan,
                                                          const KeyedInput& input,
@@ -113,6 +115,10 @@ class CudaLane final : public Lane {
                          QuantileResult& result);
   absl::Status Top(const TopPlan& plan, const InputSpan& input, const std::stop_token& stop,
                    RunStatistics& statistics, TopResult& result);
+  // Into `words`, which PairedWords describes.
+  absl::Status SumPaired(const PairedPlan& plan, const PairedInput& input,
+                         const std::stop_token& stop, RunStatistics& statistics,
+                         std::vector<uint64_t>& words);
   // The memory for inputs, where a job's array is not there.
   std::span<std::byte> SpareBeside(const std::byte* elements) const;
   // Of a keyed reduction: the order of the elements, with `room` for it; and the indices of its

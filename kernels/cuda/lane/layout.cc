@@ -5,6 +5,7 @@
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/histogram/histogram.h"
 #include "kernels/cuda/order/order.h"
+#include "kernels/cuda/paired/paired.h"
 #include "kernels/cuda/reduce/reduce.h"
 #include "kernels/cuda/scan/scan.h"
 
@@ -24,7 +25,8 @@ LaneLayout LaneLayoutOf(const LaneOptions& options, const DeviceProperties& prop
   layout.scratch_bytes =
       std::max({ReductionScratchBytesMax(array_bytes_max, options.group_count_max, properties),
                 ScanScratchBytesMax(array_bytes_max),
-                HistogramScratchBytesMax(options.bin_count_max), OrderScratchBytesMax()});
+                HistogramScratchBytesMax(options.bin_count_max), OrderScratchBytesMax(),
+                PairedScratchBytesMax()});
   return layout;
 }
 

@@ -13,6 +13,7 @@ from ._elements import BOOL, as_array, wire_form
 from ._groups import KeyedReductions
 from ._histograms import Histograms
 from ._order import OrderStatistics
+from ._paired import PairedStatistics
 from ._progress import AnyProgress, to_native
 from ._reductions import Reductions
 from ._resident import ResidentArray, of_description, wire_shape
@@ -39,7 +40,8 @@ class ServerInfo(NamedTuple):
     limits: dict[str, int]
 
 
-class Connection(Reductions, Scans, Histograms, OrderStatistics, KeyedReductions):
+class Connection(Reductions, Scans, Histograms, OrderStatistics, PairedStatistics,
+                 KeyedReductions):
     """A connection to one server, which `gridfold.connect` opens.
 
     Any number of threads may use it at once. Calls wait without the GIL, and Ctrl-C ends them. A

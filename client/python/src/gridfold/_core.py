@@ -80,6 +80,12 @@ class CTopSpec(ctypes.Structure):
                 ("nan_policy", ctypes.c_int32)]
 
 
+class CPairedSpec(ctypes.Structure):
+    _fields_ = [("statistics", _Pointer), ("statistic_count", ctypes.c_uint64),
+                ("delta_degrees_of_freedom", ctypes.c_uint32), ("weight_kind", ctypes.c_int32),
+                ("nan_policy", ctypes.c_int32), ("overflow_policy", ctypes.c_int32)]
+
+
 class CSamples(ctypes.Structure):
     _fields_ = [("x", _Pointer), ("y", _Pointer), ("weights", _Pointer)]
 
@@ -274,6 +280,33 @@ def select_top(engine: Handle, source: Source, count: int, smallest: bool, is_ro
                                       ctypes.c_void_p(indices.ctypes.data),
                                       ctypes.c_uint64(values.size)))
     return values, indices
+
+
+_DOT = 1
+_OF_TWO = {1, 2, 3}
+
+
+def paired_spec(statistics: Sequence[int], ddof: int, is_reliability: bool, ignore_nan: bool,
+                wrap: bool) -> CPairedSpec:
+    numbers = (ctypes.c_int32 * len(statistics))(*statistics)
+    spec = CPairedSpec(ctypes.cast(numbers, _Pointer), len(statistics), ddof, is_reliability,
+                       ignore_nan, wrap)
+    spec.kept = numbers
+    return spec
+
+
+def relate(engine: Handle, columns: CSamples, source: Source, has_y: bool,
+           statistics: Sequence[int], spec: CPairedSpec) -> list[Array]:
+    """The values of each statistic of sources of NumPy's."""
+    count = 2 if has_y else source[2][1] if source[2] is not None else 1
+    counts = [count if one not in _OF_TWO else 1 if has_y else count * count for one in statistics]
+    values = np.empty(sum(counts), np.uint64)
+    check(library.gridfold_relate(engine, ctypes.byref(columns), ctypes.byref(spec),
+                                  ctypes.c_void_p(values.ctypes.data),
+                                  ctypes.c_uint64(values.size)))
+    parts = np.split(values, np.cumsum(counts)[:-1])
+    return [part.view(_element_kind(source[1]) if one == _DOT else np.float64)
+            for one, part in zip(statistics, parts)]
 
 
 def samples(source: Source, y_source: Optional[Source], weights: Optional[Source]) -> CSamples:

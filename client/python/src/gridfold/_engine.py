@@ -74,6 +74,12 @@ class Engine(Protocol):
                   ignore_nan: bool) -> tuple[list["np.ndarray[Any, Any]"], Execution]:
         """An array for each quantile, with a value for each group."""
 
+    def relate(self, source: Source, y_source: Optional[Source], weights: Optional[Source],
+               statistics: Sequence[int], ddof: int, is_reliability: bool, ignore_nan: bool,
+               wrap: bool) -> tuple[list["np.ndarray[Any, Any]"], Execution]:
+        """The values of each statistic of two columns, or of those of a source of two dimensions:
+        one, or for each column, or for each two of them."""
+
     def top(self, source: Source, count: int, smallest: bool, axis: Along, ignore_nan: bool
             ) -> tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]", Execution]:
         """`count` elements of each group, one group after the other, and their indices."""

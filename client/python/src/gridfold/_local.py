@@ -188,6 +188,17 @@ class LocalEngine:
                                            ignore_nan)
         return values, indices, _execution("top", start, here[0])
 
+    def relate(self, source: Source, y_source: Optional[Source], weights: Optional[Source],
+               statistics: Sequence[int], ddof: int, is_reliability: bool, ignore_nan: bool,
+               wrap: bool) -> tuple[list[Array], LocalExecution]:
+        start = time.perf_counter()
+        here = self._source(source)
+        columns = _core.samples(here, *(None if one is None else self._source(one)
+                                        for one in (y_source, weights)))
+        values = _core.relate(self._engine(), columns, here, y_source is not None, statistics,
+                              _core.paired_spec(statistics, ddof, is_reliability, ignore_nan, wrap))
+        return values, _execution("relate", start, here[0])
+
     def accumulate(self, source: Source, statistics: Sequence[int], axis: Along, ignore_nan: bool,
                    wrap: bool, ddof: int, first_index: int) -> _core.Handle:
         here, place = matrix_of(self._source(source), axis)
