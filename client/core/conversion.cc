@@ -150,8 +150,7 @@ absl::Status CheckColumn(const kernels::ArrayDescription& x, uint64_t count,
     return InvalidField(name + ".element_type", "must be that of columns.x");
   }
   if (description->is_matrix || description->element_count != count) {
-    return InvalidField(name,
-                        absl::StrCat("must have one dimension and ", count, " elements"));
+    return InvalidField(name, absl::StrCat("must have one dimension and ", count, " elements"));
   }
   return absl::OkStatus();
 }
@@ -332,13 +331,13 @@ absl::StatusOr<kernels::PairedPlan> PlanOf(const gridfold_columns* columns,
   if (planned.has_y && x->is_matrix) {
     return InvalidField("columns.x.dimension_count", "must be 1 where there is y");
   }
-  absl::Status status = FirstError(
-      {check(columns->y, observation_count, "columns.y"),
-       check(columns->weights, observation_count, "columns.weights"),
-       SetPairedStatistics(*spec, planned.statistics),
-       SetEnum(spec->weight_kind, 0, 2, "weight_kind", planned.weight_kind),
-       SetPolicies(spec->nan_policy, spec->overflow_policy, planned.nan_policy,
-                   planned.overflow_policy)});
+  absl::Status status =
+      FirstError({check(columns->y, observation_count, "columns.y"),
+                  check(columns->weights, observation_count, "columns.weights"),
+                  SetPairedStatistics(*spec, planned.statistics),
+                  SetEnum(spec->weight_kind, 0, 2, "weight_kind", planned.weight_kind),
+                  SetPolicies(spec->nan_policy, spec->overflow_policy, planned.nan_policy,
+                              planned.overflow_policy)});
   if (!status.ok()) return status;
   return kernels::PlanPaired(*x, std::move(planned));
 }

@@ -67,9 +67,9 @@ absl::StatusOr<RelateResult> Client::RelateArrays(const ArrayInput& x, const Rel
     if (!FitsMessage(size_bytes, 0, *limits, client_options)) way = ArrayTransport::kResident;
   }
   const bool is_moved = way == ArrayTransport::kResident && size_bytes > 0;
-  absl::StatusOr<RelateResult> result =
-      is_moved ? ByResident(calls, x, options, budget, progress)
-               : Once(calls.transport(), x, options, budget.Rest());
+  absl::StatusOr<RelateResult> result = is_moved
+                                            ? ByResident(calls, x, options, budget, progress)
+                                            : Once(calls.transport(), x, options, budget.Rest());
   if (!result.ok()) return result;
   result->execution.transport = is_moved ? ArrayTransport::kResident : ArrayTransport::kInline;
   result->execution.streams = 1;

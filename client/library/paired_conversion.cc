@@ -55,8 +55,7 @@ absl::StatusOr<RelateResult> FromProto(const v1::RelateArraysResponse& response,
   }
   if (result.entries.size() != options.statistics.size()) {
     return absl::InternalError(absl::StrCat("the server's answer holds ", result.entries.size(),
-                                            " statistics in place of ",
-                                            options.statistics.size()));
+                                            " statistics in place of ", options.statistics.size()));
   }
   return result;
 }

@@ -67,7 +67,10 @@ TEST_F(ClientTest, RelateAnswersOfAnotherSizeAreRefused) {
   const auto relate = [&] { return client_->RelateArrays(ArrayView(x), options).status().code(); };
   EXPECT_EQ(relate(), absl::StatusCode::kInternal);
   Parse(R"pb(
-          results { statistic: PAIRED_STATISTIC_DOT values { int64_values { values: 1 } } }
+          results {
+            statistic: PAIRED_STATISTIC_DOT
+            values { int64_values { values: 1 } }
+          }
           column_count: 2
         )pb",
         relate_response_);

@@ -38,7 +38,9 @@ class Observations {
   size_t column_count() const { return columns_.size(); }
   size_t count() const { return weights_.size(); }
 
-  Dyadic Weights() const { return Sum([](const Dyadic& w, size_t) { return w; }); }
+  Dyadic Weights() const {
+    return Sum([](const Dyadic& w, size_t) { return w; });
+  }
   Dyadic SquaredWeights() const {
     return Sum([](const Dyadic& w, size_t) { return w.Times(w); });
   }
@@ -46,9 +48,8 @@ class Observations {
     return Sum([&](const Dyadic& w, size_t k) { return w.Times(columns_[i][k]); });
   }
   Dyadic Of(size_t i, size_t j) const {
-    return Sum([&](const Dyadic& w, size_t k) {
-      return w.Times(columns_[i][k]).Times(columns_[j][k]);
-    });
+    return Sum(
+        [&](const Dyadic& w, size_t k) { return w.Times(columns_[i][k]).Times(columns_[j][k]); });
   }
 
  private:

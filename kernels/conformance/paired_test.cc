@@ -104,9 +104,8 @@ TEST_P(PairedTest, AsManyColumnsAsThereMayBe) {
 
 // Many more than threads take at a time.
 TEST_P(PairedTest, LongArrays) {
-  for (const ElementType type :
-       {ElementType::kInt8, ElementType::kInt32, ElementType::kFloat16, ElementType::kFloat32,
-        ElementType::kFloat64}) {
+  for (const ElementType type : {ElementType::kInt8, ElementType::kInt32, ElementType::kFloat16,
+                                 ElementType::kFloat32, ElementType::kFloat64}) {
     const uint64_t size = 500'001;
     const TestArray x = MakeUniform(type, size, -50, 50, 1, 1);
     const TestArray y = MakeUniform(type, size, -50, 50, 2);
@@ -153,8 +152,8 @@ TEST_P(PairedTest, ConstantColumns) {
 TEST_P(PairedTest, NanAndInfinities) {
   constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
   constexpr long double kNan = std::numeric_limits<long double>::quiet_NaN();
-  for (const ElementType type : {ElementType::kFloat16, ElementType::kFloat32,
-                                 ElementType::kFloat64}) {
+  for (const ElementType type :
+       {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
     const TestArray ones = TestArray::Vector(type, {1, 1, 2});
     const TestArray infinite = TestArray::Vector(type, {1, -kInfinity, 2});
     const TestArray both = TestArray::Vector(type, {kInfinity, -kInfinity, 2});
@@ -178,8 +177,8 @@ TEST_P(PairedTest, NanAndInfinities) {
 }
 
 TEST_P(PairedTest, ObservationsWithNanAreLeftOut) {
-  for (const ElementType type : {ElementType::kFloat16, ElementType::kFloat32,
-                                 ElementType::kFloat64}) {
+  for (const ElementType type :
+       {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
     TestArray x = MakeVector(type, 300, DataKind::kWide, 1);
     TestArray y = MakeVector(type, 300, DataKind::kWide, 2);
     TestArray weights = MakeWeights(type, 300, 3);
@@ -231,10 +230,11 @@ TEST_P(PairedTest, IntegersThatOverflow) {
   EXPECT_EQ(wrapped.value().columns[0].slots[0], 3u);
   // What comes back has never left.
   const TestArray back = TestArray::Vector(ElementType::kInt64, {1, -1, -4});
-  EXPECT_EQ(static_cast<int64_t>(
-                Relate({x, &back}, {.statistics = {kDot}}).value().columns[0].slots[0]),
-            -4);
-  const TestArray least = TestArray::Vector(ElementType::kInt64, {SmallestElement(ElementType::kInt64)});
+  EXPECT_EQ(
+      static_cast<int64_t>(Relate({x, &back}, {.statistics = {kDot}}).value().columns[0].slots[0]),
+      -4);
+  const TestArray least =
+      TestArray::Vector(ElementType::kInt64, {SmallestElement(ElementType::kInt64)});
   const TestArray one = TestArray::Vector(ElementType::kInt64, {1});
   EXPECT_EQ(Relate({least, &one}, {.statistics = {kDot}}).value().columns[0].slots[0],
             uint64_t{1} << 63);
@@ -267,7 +267,8 @@ TEST_P(PairedTest, SumsOfPartsMerge) {
     };
     const PairedPlan plan = PlanPaired(ArrayDescription::Vector(type, end - begin), spec).value();
     RunStatistics statistics;
-    return engine().lane()
+    return engine()
+        .lane()
         .RunPaired(plan, {.x = part(x), .y = part(y), .weights = {}}, std::stop_token(), statistics)
         .value();
   };

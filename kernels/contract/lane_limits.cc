@@ -131,8 +131,7 @@ absl::Status CheckPairedFits(const LaneOptions& options, const PairedPlan& plan,
       {CheckSize("input", SizeBytes(input.x), plan.x.size_bytes()),
        CheckSize("second input", SizeBytes(input.y), plan.has_y ? plan.x.size_bytes() : 0),
        CheckSize("array of weights", SizeBytes(input.weights), plan.weights_bytes()),
-       CheckLimit("input bytes",
-                  HostBytes(input.x) + HostBytes(input.y) + HostBytes(input.weights),
+       CheckLimit("input bytes", HostBytes(input.x) + HostBytes(input.y) + HostBytes(input.weights),
                   options.input_bytes_max)});
 }
 

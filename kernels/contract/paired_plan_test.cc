@@ -14,7 +14,9 @@ using enum PairedStatistic;
 const ArrayDescription kTen = ArrayDescription::Vector(ElementType::kFloat32, 10);
 
 TEST(PairedPlanTest, NamesWhatIsWrong) {
-  const auto field = [](const PairedSpec& spec) { return FieldOf(PlanPaired(kTen, spec).status()); };
+  const auto field = [](const PairedSpec& spec) {
+    return FieldOf(PlanPaired(kTen, spec).status());
+  };
   EXPECT_EQ(field({}), "statistics");
   EXPECT_EQ(field({.statistics = {kDot, kMean, kDot}}), "statistics[2]");
   EXPECT_EQ(field({.statistics = {kCovariance}, .delta_degrees_of_freedom = 10}),
@@ -22,8 +24,9 @@ TEST(PairedPlanTest, NamesWhatIsWrong) {
   EXPECT_EQ(field({.statistics = {kVariance}, .delta_degrees_of_freedom = 9}), "");
   EXPECT_EQ(field({.statistics = {kCorrelation}, .delta_degrees_of_freedom = 10}), "");
   // Only the weights tell.
-  EXPECT_EQ(field({.statistics = {kCovariance}, .has_weights = true,
-                   .delta_degrees_of_freedom = 10}), "");
+  EXPECT_EQ(
+      field({.statistics = {kCovariance}, .has_weights = true, .delta_degrees_of_freedom = 10}),
+      "");
   const auto none = ArrayDescription::Vector(ElementType::kInt8, 0);
   EXPECT_EQ(FieldOf(PlanPaired(none, {.statistics = {kDot, kMean}}).status()), "statistics[1]");
 }
@@ -47,8 +50,9 @@ TEST(PairedPlanTest, Terms) {
   const auto count = [](const PairedSpec& spec) { return PlanPaired(kTen, spec)->terms.size(); };
   EXPECT_EQ(count({.statistics = {kDot}, .has_y = true}), 1u);
   EXPECT_EQ(count({.statistics = {kDot, kCovariance}, .has_y = true}), 3u);
-  EXPECT_EQ(count({.statistics = {kDot, kCovariance, kCorrelation, kMean, kVariance},
-                   .has_y = true}), 5u);
+  EXPECT_EQ(
+      count({.statistics = {kDot, kCovariance, kCorrelation, kMean, kVariance}, .has_y = true}),
+      5u);
   EXPECT_EQ(count({.statistics = {kMean}, .has_weights = true}), 2u);
   EXPECT_EQ(count({.statistics = {kMean, kVariance}, .has_weights = true}), 4u);
 }

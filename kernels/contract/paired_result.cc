@@ -48,12 +48,16 @@ class Sums {
   uint64_t observation_count() const { return sums_.observation_count; }
 
   Sum OfColumn(uint64_t i) const { return OfWeighted({i}); }
-  Sum OfProduct(uint64_t i, uint64_t j) const { return OfWeighted({std::min(i, j), std::max(i, j)}); }
+  Sum OfProduct(uint64_t i, uint64_t j) const {
+    return OfWeighted({std::min(i, j), std::max(i, j)});
+  }
   Sum OfWeights() const {
     if (plan_.has_weights) return OfWeighted({});
     return {BigInteger(sums_.observation_count), kSawOtherThanNegativeZero};
   }
-  Sum OfSquaredWeights() const { return Find({.factor_count = 2, .factors = {weights_, weights_}}); }
+  Sum OfSquaredWeights() const {
+    return Find({.factor_count = 2, .factors = {weights_, weights_}});
+  }
 
  private:
   Sum OfWeighted(std::initializer_list<uint64_t> columns) const {
@@ -67,8 +71,8 @@ class Sums {
   Sum Find(const PairedTerm& term) const {
     const auto place = std::lower_bound(plan_.terms.begin(), plan_.terms.end(), term);
     const auto t = static_cast<size_t>(place - plan_.terms.begin());
-    const std::span<const uint64_t> limbs = std::span(sums_.limbs).subspan(
-        offsets_[t], offsets_[t + 1] - offsets_[t]);
+    const std::span<const uint64_t> limbs =
+        std::span(sums_.limbs).subspan(offsets_[t], offsets_[t + 1] - offsets_[t]);
     return {BigInteger::OfSigned(limbs), sums_.flags[t]};
   }
 

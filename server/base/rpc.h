@@ -34,13 +34,18 @@ enum class Rpc : uint8_t {
   kRelateArrays,
 };
 
-inline constexpr std::array kRpcNames = {
-    "ReduceArray",       "ScanArray",           "ComputeHistogram", "MergeAccumulators",
-    "CreateArray",       "WriteArray",          "ReadArray",        "GetArray",
-    "ListArrays",        "DeleteArray",         "ReduceStream",     "HistogramStream",
-    "ScanStream",        "BatchCompute",        "RegisterRegion",   "UnregisterRegion",
-    "ListRegions",       "ReduceByKey",         "ComputeQuantiles", "SelectTop",
-    "ReduceByKeyStream", "SubtractAccumulators", "RelateArrays"};
+inline constexpr std::array kRpcNames = {"ReduceArray",       "ScanArray",
+                                         "ComputeHistogram",  "MergeAccumulators",
+                                         "CreateArray",       "WriteArray",
+                                         "ReadArray",         "GetArray",
+                                         "ListArrays",        "DeleteArray",
+                                         "ReduceStream",      "HistogramStream",
+                                         "ScanStream",        "BatchCompute",
+                                         "RegisterRegion",    "UnregisterRegion",
+                                         "ListRegions",       "ReduceByKey",
+                                         "ComputeQuantiles",  "SelectTop",
+                                         "ReduceByKeyStream", "SubtractAccumulators",
+                                         "RelateArrays"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }

@@ -1,5 +1,5 @@
-// Statistics of two arrays over a real socket: inline, resident and in regions, of two arrays and of
-// columns, with weights; and what is refused.
+// Statistics of two arrays over a real socket: inline, resident and in regions, of two arrays and
+// of columns, with weights; and what is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

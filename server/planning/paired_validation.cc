@@ -42,10 +42,9 @@ absl::Status HoldCompanion(const v1::ArraySource& source, absl::string_view fiel
   if (!array.ok()) return array.status();
   const kernels::ElementType type = planned.plan.x.element_type;
   if (array->description.element_type != type) {
-    return InvalidField(
-        array->type_field(),
-        absl::StrCat(kernels::ElementTypeName(array->description.element_type), ", where `x` has ",
-                     kernels::ElementTypeName(type)));
+    return InvalidField(array->type_field(),
+                        absl::StrCat(kernels::ElementTypeName(array->description.element_type),
+                                     ", where `x` has ", kernels::ElementTypeName(type)));
   }
   if (array->shape.element_count() != shape.element_count()) {
     return InvalidField(array->count_field(),
@@ -62,15 +61,15 @@ absl::Status HoldCompanion(const v1::ArraySource& source, absl::string_view fiel
 // Of x, which without y has columns.
 absl::Status DescribeX(const InputArray& x, bool has_y, kernels::ArrayDescription& description) {
   if (has_y) {
-    description = kernels::ArrayDescription::Vector(x.description.element_type,
-                                                    x.description.element_count);
+    description =
+        kernels::ArrayDescription::Vector(x.description.element_type, x.description.element_count);
     return absl::OkStatus();
   }
   description = x.shaped().description();
   const int dimension_count = x.shape.dimension_count();
   if (dimension_count == 1 || dimension_count == 2) return absl::OkStatus();
-  return InvalidField(x.field, absl::StrCat(dimension_count,
-                                            " dimensions, where one with columns has 1 or 2"));
+  return InvalidField(
+      x.field, absl::StrCat(dimension_count, " dimensions, where one with columns has 1 or 2"));
 }
 
 absl::Status HoldArrays(const v1::RelateArraysRequest& request, const PlanningContext& context,

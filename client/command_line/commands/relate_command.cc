@@ -135,8 +135,7 @@ class RelateCommand : public Command {
   }
 
   absl::StatusOr<Answer<RelateResult>> Ask(const Session& session, const InputOptions& input) {
-    const bool is_of_files =
-        !input.resident && y_.reference.empty() && weights_.reference.empty();
+    const bool is_of_files = !input.resident && y_.reference.empty() && weights_.reference.empty();
     const RequestShare share{
         .array_count = 1 + uint64_t{y_.IsGiven()} + uint64_t{weights_.IsGiven()},
         .goes_by_library = is_of_files};

@@ -25,7 +25,7 @@ constexpr double kPartlySorted = 4'000;   // Each element of a group of which qu
 constexpr double kOrderedValue = 50'000;  // and each of them.
 constexpr double kSelected = 1'000;       // Each element of which the largest are asked.
 constexpr double kOrdered = 4'000;        // Each key that is sorted, and its value.
-constexpr double kSummedProduct = 5'000;    // Of an observation.
+constexpr double kSummedProduct = 5'000;  // Of an observation.
 constexpr double kMoved = 500;            // Each element of a rearrangement.
 constexpr double kBin = 1'500;
 

@@ -22,11 +22,10 @@ LaneLayout LaneLayoutOf(const LaneOptions& options, const DeviceProperties& prop
   const uint64_t array_bytes_max =
       std::max(options.input_bytes_max, options.resident_input_bytes_max);
   // A lane runs one job at a time.
-  layout.scratch_bytes =
-      std::max({ReductionScratchBytesMax(array_bytes_max, options.group_count_max, properties),
-                ScanScratchBytesMax(array_bytes_max),
-                HistogramScratchBytesMax(options.bin_count_max), OrderScratchBytesMax(),
-                PairedScratchBytesMax()});
+  layout.scratch_bytes = std::max(
+      {ReductionScratchBytesMax(array_bytes_max, options.group_count_max, properties),
+       ScanScratchBytesMax(array_bytes_max), HistogramScratchBytesMax(options.bin_count_max),
+       OrderScratchBytesMax(), PairedScratchBytesMax()});
   return layout;
 }
 

@@ -39,8 +39,9 @@ __device__ unsigned long long SumOfWarp(unsigned long long x) {
   return x;
 }
 
-// A row of blocks sums the products of one term. Each thread has digits of its own in shared memory,
-// [digit][thread], so that threads of a warp never meet in a bank, whatever digits they add to.
+// A row of blocks sums the products of one term. Each thread has digits of its own in shared
+// memory, [digit][thread], so that threads of a warp never meet in a bank, whatever digits they add
+// to.
 template <class T, int kFactors>
 __global__ void SumProducts(const PairedArguments arguments) {
   extern __shared__ __align__(16) unsigned char paired_memory[];
@@ -61,17 +62,15 @@ __global__ void SumProducts(const PairedArguments arguments) {
     T factors[kFactors];
 #pragma unroll
     for (int f = 0; f < kFactors; ++f) factors[f] = columns[f].At(i);
-    flags |= AddProduct(factors, [&](uint32_t digit, int64_t value) {
-      own[digit * blockDim.x] += value;
-    });
+    flags |= AddProduct(factors,
+                        [&](uint32_t digit, int64_t value) { own[digit * blockDim.x] += value; });
     ++count;
   }
   __syncthreads();
 
   const uint32_t lane = threadIdx.x % kWarpLanes;
   const uint32_t warp_count = blockDim.x / kWarpLanes;
-  unsigned long long* const sums =
-      arguments.digit_sums + uint64_t{blockIdx.y} * arguments.digits;
+  unsigned long long* const sums = arguments.digit_sums + uint64_t{blockIdx.y} * arguments.digits;
   for (uint32_t d = threadIdx.x / kWarpLanes; d < arguments.digits; d += warp_count) {
     unsigned long long sum = 0;
     for (uint32_t t = lane; t < blockDim.x; t += kWarpLanes) {

@@ -82,18 +82,17 @@ absl::StatusOr<uint64_t*> LaunchPaired(const PairedPlan& plan, const PairedPlace
     for (uint64_t layer = 0; layer < layout.layer_count(); ++layer) {
       const uint64_t begin = layer * kProductsPerDigit;
       const uint64_t count = std::min(plan.observation_count - begin, kProductsPerDigit);
-      const PairedArguments arguments{
-          .places = places,
-          .begin = begin,
-          .end = begin + count,
-          .terms = terms + first,
-          .digits = digits,
-          .ignores_nan = plan.ignores_nan(),
-          .digit_sums = words + layout.digits_at(layer, first),
-          .flags = words + layout.flags_at(first),
-          .observation_count = first == 0 ? words : nullptr};
-      absl::Status status = Launch(kernel, ShapeOf(digits, end - first, count, properties), stream,
-                                   arguments);
+      const PairedArguments arguments{.places = places,
+                                      .begin = begin,
+                                      .end = begin + count,
+                                      .terms = terms + first,
+                                      .digits = digits,
+                                      .ignores_nan = plan.ignores_nan(),
+                                      .digit_sums = words + layout.digits_at(layer, first),
+                                      .flags = words + layout.flags_at(first),
+                                      .observation_count = first == 0 ? words : nullptr};
+      absl::Status status =
+          Launch(kernel, ShapeOf(digits, end - first, count, properties), stream, arguments);
       if (!status.ok()) return status;
     }
     first = end;

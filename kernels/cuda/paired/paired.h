@@ -42,8 +42,8 @@ class PairedWords {
   const uint64_t layer_count_;
 };
 
-// Enqueues the computation of all words, in scratch, and returns where they will be. `terms` are the
-// plan's, in device memory.
+// Enqueues the computation of all words, in scratch, and returns where they will be. `terms` are
+// the plan's, in device memory.
 absl::StatusOr<uint64_t*> LaunchPaired(const PairedPlan& plan, const PairedPlaces& places,
                                        const PairedTerm* terms, Scratch& scratch,
                                        const DeviceProperties& properties, cudaStream_t stream);

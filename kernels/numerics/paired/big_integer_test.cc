@@ -55,8 +55,7 @@ TEST(BigIntegerTest, ArithmeticIsThatOfTheOracle) {
     ASSERT_TRUE(ToDyadic(a.Times(b)) == ToDyadic(a).Times(ToDyadic(b)));
     ASSERT_TRUE(ToDyadic(a.Minus(b)) == ToDyadic(a).Minus(ToDyadic(b)));
     const int shift = i % 150;
-    ASSERT_TRUE(ToDyadic(a.ShiftedUp(shift)) ==
-                ToDyadic(a).Times(Dyadic(false, {1}, shift)));
+    ASSERT_TRUE(ToDyadic(a.ShiftedUp(shift)) == ToDyadic(a).Times(Dyadic(false, {1}, shift)));
   }
 }
 

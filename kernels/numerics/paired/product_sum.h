@@ -73,15 +73,16 @@ constexpr int FactorBits() {
 template <class T, int kFactors>
 GRIDFOLD_HD inline uint32_t FlagsOfInfinite(const T (&factors)[kFactors], bool negative) {
   bool is_nan = false;
-  for (int i = 0; i < kFactors; ++i) is_nan = is_nan || IsNan(factors[i]) || ToCompute(factors[i]) == 0;
+  for (int i = 0; i < kFactors; ++i)
+    is_nan = is_nan || IsNan(factors[i]) || ToCompute(factors[i]) == 0;
   const uint32_t infinity = negative ? kSawNegativeInfinity : kSawPositiveInfinity;
   return kSawOtherThanNegativeZero | (is_nan ? kSawNan : infinity);
 }
 
 }  // namespace product_sum_internal
 
-// Adds the product of the factors: calls add(digit, value) for each of its digits, with values below
-// 2^32 in size, and returns its flags. A product that is not finite has no digits.
+// Adds the product of the factors: calls add(digit, value) for each of its digits, with values
+// below 2^32 in size, and returns its flags. A product that is not finite has no digits.
 template <class T, int kFactors, class Add>
 GRIDFOLD_HD inline uint32_t AddProduct(const T (&factors)[kFactors], Add add) {
   using namespace product_sum_internal;
@@ -125,8 +126,8 @@ template <class DigitAt>
 GRIDFOLD_HD inline void CarryDigits(DigitAt digit, uint64_t* limbs, int limb_count) {
   int64_t carry = 0;
   for (int limb = 0; limb < limb_count; ++limb) {
-    const Int128 sum = Int128{digit(2 * limb)} + (Int128{digit(2 * limb + 1)} << 32) +
-                       limbs[limb] + carry;
+    const Int128 sum =
+        Int128{digit(2 * limb)} + (Int128{digit(2 * limb + 1)} << 32) + limbs[limb] + carry;
     limbs[limb] = static_cast<uint64_t>(sum);
     carry = static_cast<int64_t>(sum >> kLimbBits);
   }
