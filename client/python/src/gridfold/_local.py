@@ -192,9 +192,14 @@ class LocalEngine:
                statistics: Sequence[int], ddof: int, is_reliability: bool, ignore_nan: bool,
                wrap: bool) -> tuple[list[Array], LocalExecution]:
         start = time.perf_counter()
-        here = self._source(source)
-        columns = _core.samples(here, *(None if one is None else self._source(one)
-                                        for one in (y_source, weights)))
+        sources = [None if one is None else self._source(one)
+                   for one in (source, y_source, weights)]
+        if y_source is not None:  # As one column each.
+            sources = [None if one is None else (one[0].reshape(-1), one[1], None)
+                       for one in sources]
+        here = sources[0]
+        assert here is not None
+        columns = _core.samples(here, sources[1], sources[2])
         values = _core.relate(self._engine(), columns, here, y_source is not None, statistics,
                               _core.paired_spec(statistics, ddof, is_reliability, ignore_nan, wrap))
         return values, _execution("relate", start, here[0])

@@ -156,10 +156,14 @@ class _Arrays:
                 raise ValueError(f"weights have the shape {given[2].shape}, not {needed}")
             if is_matrix and given[2].shape == shape:
                 is_matrix, self.column_count = False, 1
-        self._sources = [None if one is None else self._source(one, is_matrix and i == 0)
+        if hasattr(given[0], "_lay_out") and len(shape) == 2 and y is None and not is_matrix:
+            given[0] = np.asarray(given[0])  # There it would be taken for columns.
+        has_shapes = any(hasattr(one, "_lay_out") for one in given)
+        self._sources = [None if one is None
+                         else self._source(one, has_shapes or (is_matrix and i == 0))
                          for i, one in enumerate(given)]
 
-    def _source(self, array: Any, is_matrix: bool) -> Source:
+    def _source(self, array: Any, has_shape: bool) -> Source:
         if hasattr(array, "_lay_out"):
             if array.dtype != self.dtype:
                 raise TypeError(f"{array.name!r} has elements of {array.dtype}, where "
@@ -167,10 +171,10 @@ class _Arrays:
             source: Source = array._lay_out(None).source
             return source
         flat: Array = np.ascontiguousarray(array.astype(self.dtype, copy=False))
-        if not is_matrix:
+        if not has_shape:
             flat = flat.reshape(-1)
         elements, number = wire_form(flat)
-        return elements, number, flat.shape if is_matrix else None
+        return elements, number, flat.shape if flat.ndim > 1 else None
 
     def relate(self, engine: Engine, statistics: list[int], ddof: int = 0,
                is_reliability: bool = False, wrap: bool = False) -> list[Array]:
