@@ -150,12 +150,12 @@ class _Arrays:
         shape = given[0].shape
         is_matrix = y is None and len(shape) == 2
         self.column_count = shape[1] if is_matrix else 1 if y is None else 2
-        if weights is not None:
-            needed = shape[:1] if is_matrix else shape
-            if given[2].shape != needed and not (is_matrix and given[2].shape == shape):
-                raise ValueError(f"weights have the shape {given[2].shape}, not {needed}")
-            if is_matrix and given[2].shape == shape:
+        if given[2] is not None:
+            needed, found = shape[:1] if is_matrix else shape, given[2].shape
+            if is_matrix and found == shape:
                 is_matrix, self.column_count = False, 1
+            elif found != needed:
+                raise ValueError(f"weights have the shape {found}, not {needed}")
         if hasattr(given[0], "_lay_out") and len(shape) == 2 and y is None and not is_matrix:
             given[0] = np.asarray(given[0])  # There it would be taken for columns.
         has_shapes = any(hasattr(one, "_lay_out") for one in given)
