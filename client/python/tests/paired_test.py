@@ -113,6 +113,9 @@ class PairedTest(PackageTest):
                     expected = np.corrcoef([[1.0, 1.0, 1.0], [1.0, 2.0, 3.0]])
                 np.testing.assert_array_equal(
                     gpu.corrcoef([[1.0, 1.0, 1.0], [1.0, 2.0, 3.0]]), expected)
+                # Variances that are not 0, and less than any float64.
+                small = gpu.corrcoef([1e-310, 2e-310, 4e-310], [1.0, 2.0, 3.0])
+                np.testing.assert_array_equal(np.diag(small), [1.0, 1.0])
                 np.testing.assert_array_equal(gpu.corrcoef([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]),
                                               expected)
 

@@ -106,11 +106,14 @@ class PairedStatistics:
     def _matrix(self, statistic: int, m: Any, y: Any, rowvar: bool, weights: Any, ddof: int,
                 is_reliability: bool) -> Any:
         if y is not None and np.ndim(m) == 1 and np.ndim(y) == 1:
-            arrays = _Arrays(m, y, weights)
-            both, spreads = arrays.relate(self._engine, [statistic, _VARIANCE], ddof,
-                                          is_reliability)
-            # A correlation of a variable with itself; NaN where its variance is not above 0.
-            own = spreads if statistic == _COVARIANCE else np.where(spreads > 0, 1.0, np.nan)
+            if statistic == _COVARIANCE:
+                both, own = _Arrays(m, y, weights).relate(self._engine, [statistic, _VARIANCE],
+                                                          ddof, is_reliability)
+            else:
+                (both,) = _Arrays(m, y).relate(self._engine, [statistic])
+                # Each with itself: known where there is a correlation, which takes two that vary.
+                own = [1.0 if both[0] == both[0] else
+                       _Arrays(one).relate(self._engine, [statistic])[0][0] for one in (m, y)]
             return np.array([[own[0], both[0]], [both[0], own[1]]])
         arrays = _Arrays(_columns(m, y, rowvar), None, weights)
         (values,) = arrays.relate(self._engine, [statistic], ddof, is_reliability)
