@@ -81,9 +81,10 @@ class Client {
                                                    const CallOptions& call_options = {});
 
   // Computes statistics of the values of each key, or of each bin. Where all arrays are of the
-  // caller's memory, and do not fit in a message together, they go in a stream or, where the answer
-  // cannot be made of parts (products of floating-point values; bins whose range is to be found),
-  // by way of arrays on the server. Where only some are, those must fit in a message.
+  // caller's memory, they go in a stream from the size on at which it is faster than a request, as
+  // other arrays do, though never in several. Where the answer cannot be made of parts (products of
+  // floating-point values; bins whose range is to be found), they go in a request or, where none
+  // carries them, by way of arrays on the server. Where only some are, those must fit in a message.
   absl::StatusOr<KeyedReductionResult> ReduceByKey(const ArrayInput& keys, const ArrayInput& values,
                                                    const KeyedReductionOptions& options,
                                                    const CallOptions& call_options = {});

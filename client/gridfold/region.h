@@ -21,7 +21,13 @@ struct RegionSlice {
   std::vector<uint64_t> shape = {};  // Up to eight extents; none: no dimensions, one element.
 };
 
-// What Client::RegisterRegion registers: a POSIX shared-memory object.
+// An allocation of cudaMalloc of this process, which must stay allocated while it is registered.
+struct CudaIpcMemory {
+  std::string handle;   // The 64 bytes of cudaIpcGetMemHandle.
+  uint32_t device = 0;  // The GPU that it is on, by its place among ServerInfo::devices.
+};
+
+// What Client::RegisterRegion registers: a POSIX shared-memory object, or device memory.
 struct NewRegion {
   std::string name = "";         // Up to 128 letters, digits and "._-/"; empty: the server chooses.
   std::string object_name = "";  // "/gridfold-" and up to 200 letters, digits and "._-".
@@ -31,6 +37,7 @@ struct NewRegion {
   // The region is unregistered when the process with this ID, as the server sees it, ends; nothing:
   // no process.
   std::optional<uint32_t> owner_process_id = std::nullopt;
+  std::optional<CudaIpcMemory> cuda_ipc = std::nullopt;  // In the place of an object.
 };
 
 struct RegionDescription {

@@ -16,6 +16,7 @@ struct Device {
   uint64_t memory_bytes = 0;
   uint32_t compute_units = 0;      // Multiprocessors of a GPU; threads of the CPU engine.
   std::string compute_capability;  // Of a GPU, for example "9.0".
+  std::string uuid = "";           // Of a GPU, as nvidia-smi shows it: "GPU-..."
 };
 
 // The most that a server accepts.

@@ -420,7 +420,8 @@ TEST_F(ClientTest, ServerInfoReachesTheCaller) {
   server_.on_info = [](grpc::ServerContext&, const v1::GetServerInfoRequest&,
                        v1::GetServerInfoResponse& response) {
     Parse(R"(version: "1.2.3" engine: "cuda"
-             devices { name: "GPU" memory_bytes: 9 compute_units: 132 compute_capability: "9.0" }
+             devices { name: "GPU" memory_bytes: 9 compute_units: 132 compute_capability: "9.0"
+                       uuid: "GPU-1" }
              limits { message_bytes_max: 1 bin_count_max: 2 group_count_max: 3 lane_count: 4
                       queued_jobs_max: 5 queued_bytes_max: 6
                       resident_bytes_max: 7 tenant_resident_bytes_max: 8
@@ -440,6 +441,7 @@ TEST_F(ClientTest, ServerInfoReachesTheCaller) {
   EXPECT_EQ(info->devices[0].memory_bytes, 9u);
   EXPECT_EQ(info->devices[0].compute_units, 132u);
   EXPECT_EQ(info->devices[0].compute_capability, "9.0");
+  EXPECT_EQ(info->devices[0].uuid, "GPU-1");
   EXPECT_EQ(info->limits.message_bytes_max, 1u);
   EXPECT_EQ(info->limits.bin_count_max, 2u);
   EXPECT_EQ(info->limits.group_count_max, 3u);

@@ -7,11 +7,15 @@
 #include "client/library/array_parts.h"
 #include "client/library/array_route.h"
 #include "client/library/keyed_conversion.h"
+#include "client/library/region_pool.h"
 #include "client/library/resident_upload.h"
 #include "client/library/sent_arrays.h"
 
 namespace gridfold::client {
 namespace {
+
+// Keys, values, and other keys.
+constexpr uint64_t kArraysMax = 3;
 
 // The arrays of a request that are all of the caller's memory.
 struct KeyedViews {
@@ -117,6 +121,45 @@ absl::StatusOr<KeyedReductionResult> ByResident(ArrayCalls& calls, const KeyedVi
   return Once(calls.transport(), *keys, *values, moved, budget.Rest());
 }
 
+// Copies the arrays into memory that the server shares.
+absl::StatusOr<KeyedReductionResult> ByRegion(ArrayCalls& calls, const KeyedViews& views,
+                                              const KeyedReductionOptions& options,
+                                              const CallBudget& budget) {
+  BorrowedRegion borrowed(calls.regions(), views.size_bytes() + kArraysMax * kRegionAlignmentBytes);
+  const size_t thread_count = calls.transport().part_connection_count();
+  return borrowed.Run(budget.Rest(), [&](const SharedRegion& region) {
+    uint64_t offset_bytes = 0;
+    const ArrayInput keys = CopyInto(region, views.keys, thread_count, offset_bytes);
+    const ArrayInput values = CopyInto(region, views.values, thread_count, offset_bytes);
+    KeyedReductionOptions moved = options;
+    if (views.y_keys != nullptr) {
+      std::get<KeyBins>(moved.groups).y_keys =
+          CopyInto(region, *views.y_keys, thread_count, offset_bytes);
+    }
+    return Once(calls.transport(), keys, values, moved, budget.Rest());
+  });
+}
+
+// Never kAuto, and kStream only where the arrays can go in one. Asks the server for its limits
+// where they matter.
+absl::StatusOr<ArrayTransport> WayOf(ArrayCalls& calls, const KeyedViews& views,
+                                     const KeyedReductionOptions& options,
+                                     const CallOptions& call_options, const CallBudget& budget) {
+  const ClientOptions& client_options = calls.transport().options();
+  const uint64_t size_bytes = views.size_bytes();
+  const ArrayTransport wanted = call_options.transport.value_or(client_options.transport);
+  if (wanted == ArrayTransport::kInline || size_bytes == 0 ||
+      (wanted == ArrayTransport::kAuto && size_bytes <= kInlineBytesMax)) {
+    return ArrayTransport::kInline;
+  }
+  const absl::StatusOr<ServerLimits> limits = calls.Limits(budget.Rest());
+  if (!limits.ok()) return limits.status();
+  return ChooseRoute({.wanted = wanted,
+                      .size_bytes = size_bytes,
+                      .fits_message = FitsMessage(size_bytes, 0, *limits, client_options),
+                      .can_stream = CanStream(views, options)});
+}
+
 }  // namespace
 
 absl::StatusOr<KeyedReductionResult> ArrayCalls::ReduceByKey(const ArrayInput& keys,
@@ -125,23 +168,19 @@ absl::StatusOr<KeyedReductionResult> ArrayCalls::ReduceByKey(const ArrayInput& k
                                                              const CallOptions& call_options) {
   const std::optional<KeyedViews> views = ViewsOf(keys, values, options);
   if (!views) return Once(transport_, keys, values, options, call_options);
-  const ClientOptions& client_options = transport_.options();
-  const CallBudget budget(call_options, client_options.default_timeout);
+  const CallBudget budget(call_options, transport_.options().default_timeout);
+  const absl::StatusOr<ArrayTransport> way = WayOf(*this, *views, options, call_options, budget);
+  if (!way.ok()) return way.status();
   ProgressTally progress(call_options, views->size_bytes());
-  ArrayTransport way = call_options.transport.value_or(client_options.transport);
-  if (way == ArrayTransport::kAuto && views->size_bytes() > kInlineBytesMax) {
-    const absl::StatusOr<ServerLimits> limits = Limits(budget.Rest());
-    if (!limits.ok()) return limits.status();
-    if (!FitsMessage(views->size_bytes(), 0, *limits, client_options)) {
-      way = CanStream(*views, options) ? ArrayTransport::kStream : ArrayTransport::kResident;
-    }
-  }
-  if (way == ArrayTransport::kStreams) way = ArrayTransport::kStream;
-  if (way == ArrayTransport::kStream && CanStream(*views, options)) {
-    return Told(InStream(*this, *views, options, budget, progress), way);
-  }
-  if (way == ArrayTransport::kResident && views->size_bytes() > 0) {
-    return Told(ByResident(*this, *views, options, budget, progress), way);
+  switch (*way) {
+    case ArrayTransport::kStream:
+      return Told(InStream(*this, *views, options, budget, progress), *way);
+    case ArrayTransport::kResident:
+      return Told(ByResident(*this, *views, options, budget, progress), *way);
+    case ArrayTransport::kRegion: return Told(ByRegion(*this, *views, options, budget), *way);
+    case ArrayTransport::kAuto:
+    case ArrayTransport::kInline:
+    case ArrayTransport::kStreams: break;
   }
   return Told(Once(transport_, keys, values, options, budget.Rest()), ArrayTransport::kInline);
 }

@@ -137,6 +137,19 @@ TEST_F(RegionClientTest, SlicesAreInputAndDestination) {
   EXPECT_TRUE(scanned->data.empty());
 }
 
+TEST_F(RegionClientTest, DeviceMemoryIsRegisteredByItsHandle) {
+  const std::string handle(64, 'h');
+  ASSERT_TRUE(client_
+                  ->RegisterRegion({.size_bytes = 4096,
+                                    .owner_process_id = 7,
+                                    .cuda_ipc = CudaIpcMemory{.handle = handle, .device = 2}})
+                  .ok());
+  EXPECT_EQ(registration_.cuda_ipc().handle(), handle);
+  EXPECT_EQ(registration_.cuda_ipc().device(), 2u);
+  EXPECT_EQ(registration_.size_bytes(), 4096u);
+  EXPECT_EQ(registration_.owner_process_id(), 7u);
+}
+
 TEST_F(RegionClientTest, AllPagesAreListed) {
   server_.on_list_regions = [](grpc::ServerContext&, const v1::ListRegionsRequest& request,
                                v1::ListRegionsResponse& response) {

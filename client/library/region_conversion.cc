@@ -10,7 +10,12 @@ WireMessage ToWire(const NewRegion& region) {
   v1::RegisterRegionRequest request;
   request.set_name(region.name);
   request.set_size_bytes(region.size_bytes);
-  request.mutable_posix_shared_memory()->set_object_name(region.object_name);
+  if (region.cuda_ipc) {
+    request.mutable_cuda_ipc()->set_handle(region.cuda_ipc->handle);
+    request.mutable_cuda_ipc()->set_device(region.cuda_ipc->device);
+  } else {
+    request.mutable_posix_shared_memory()->set_object_name(region.object_name);
+  }
   if (region.idle_expiry) *request.mutable_idle_expiry() = ToProto(*region.idle_expiry);
   request.set_owner_process_id(region.owner_process_id.value_or(0));
   return WireMessage::Of(request);

@@ -16,7 +16,7 @@ ServerInfo FromProto(const v1::GetServerInfoResponse& response) {
   info.engine = response.engine();
   for (const v1::Device& device : response.devices()) {
     info.devices.push_back({device.name(), device.memory_bytes(), device.compute_units(),
-                            device.compute_capability()});
+                            device.compute_capability(), device.uuid()});
   }
   const v1::ServerLimits& limits = response.limits();
   info.limits = {

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "client/library/array_route.h"
 #include "client/library/fake_server.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
@@ -254,6 +255,50 @@ TEST_F(StreamClientTest, KeysGoBesideValues) {
   EXPECT_EQ(sent[2], std::string(reinterpret_cast<const char*>(y.data()), 40'000));
   EXPECT_EQ(element_count, 5000u);
   EXPECT_LE(largest, 50'000u);
+}
+
+TEST_F(StreamClientTest, KeysAndValuesTakeTheWayOfOtherArrays) {
+  server_.on_info = [](grpc::ServerContext&, const v1::GetServerInfoRequest&,
+                       v1::GetServerInfoResponse& response) {
+    response.mutable_limits()->set_message_bytes_max(uint64_t{1} << 30);
+    response.mutable_limits()->set_array_chunk_bytes_max(uint64_t{1} << 20);
+    return grpc::Status::OK;
+  };
+  server_.on_keyed_stream = [](grpc::ServerContext&,
+                               const std::vector<v1::ReduceByKeyStreamRequest>&,
+                               v1::ReduceByKeyStreamResponse&) { return grpc::Status::OK; };
+  v1::ReduceByKeyRequest asked;
+  server_.on_reduce_by_key = [&](grpc::ServerContext&, const v1::ReduceByKeyRequest& request,
+                                 v1::ReduceByKeyResponse&) {
+    asked = request;
+    return grpc::Status::OK;
+  };
+  const KeyedReductionOptions found{.groups = FoundKeys{.key_count_max = 8}};
+  const auto other = Client::Connect({.target = server_.target()});
+  ASSERT_TRUE(other.ok());
+  const auto way = [&](uint64_t count, const CallOptions& call_options = {}) {
+    const std::vector<int8_t> keys(count);
+    const std::vector<int8_t> values(count);
+    const auto result = (*other)->ReduceByKey(keys, values, found, call_options);
+    EXPECT_TRUE(result.ok()) << result.status();
+    return result.ok() ? result->execution.transport : ArrayTransport::kAuto;
+  };
+  // From the size on at which one stream is faster, though a message would carry both.
+  EXPECT_EQ(way(kStreamBytesMin / 2), ArrayTransport::kStream);
+  EXPECT_EQ(way(kStreamBytesMin / 2 - 1), ArrayTransport::kInline);
+  EXPECT_EQ(way(100, {.transport = ArrayTransport::kStreams}), ArrayTransport::kStream);
+  EXPECT_EQ(way(kStreamBytesMin, {.transport = ArrayTransport::kInline}), ArrayTransport::kInline);
+  server_.on_register_region = [](grpc::ServerContext&, const v1::RegisterRegionRequest&,
+                                  v1::RegisterRegionResponse& response) {
+    response.mutable_region()->set_name("r");
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(way(100, {.transport = ArrayTransport::kRegion}), ArrayTransport::kRegion);
+  ExpectMessage(asked.keys(),
+                "region_slice { name: 'r' element_type: ELEMENT_TYPE_INT8 shape: 100 }");
+  ExpectMessage(asked.values(),
+                "region_slice { name: 'r' offset_bytes: 128 element_type: ELEMENT_TYPE_INT8 "
+                "shape: 100 }");
 }
 
 TEST_F(StreamClientTest, ScansAreReadWhileTheyAreWritten) {

@@ -95,6 +95,7 @@ def measure_parts(log2_of_elements):
             Client(cluster) as client:
         results = {}
         for chunk in (count // 16, count // 50 + 1):
+            array = None  # Its chunks go before others come.
             array = client.persist(_waves(da, count, chunk))
             wait(array)
             results[chunk] = {
@@ -113,7 +114,11 @@ def _waves(da, count, chunk):
     """float32 numbers whose sum is small beside them: the same for each chunk size."""
     def of_block(block_info=None):
         first, end = block_info[None]["array-location"][0]
-        return np.sin(np.arange(first, end, dtype=np.float64)).astype(np.float32)
+        block = np.empty(end - first, np.float32)
+        for begin in range(0, end - first, 2**20):  # Nothing else is large.
+            part = block[begin:begin + 2**20]
+            part[...] = np.sin(np.arange(first + begin, first + begin + len(part), dtype=np.float64))
+        return block
 
     sizes = [min(chunk, count - first) for first in range(0, count, chunk)]
     return da.map_blocks(of_block, chunks=(tuple(sizes),), dtype=np.float32)

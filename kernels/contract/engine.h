@@ -79,6 +79,7 @@ struct DeviceDescription {
   uint64_t free_bytes = 0;     // Of a GPU, what of it nobody had taken when the engine was created.
   uint32_t compute_units = 0;  // Multiprocessors, or threads on the CPU engine.
   std::string compute_capability;  // "9.0"; empty on the CPU engine.
+  std::string uuid = "";  // "GPU-" and 32 digits, as nvidia-smi has it; empty on the CPU engine.
 };
 
 // How a job ran. Filled by Run* calls, also where they fail.

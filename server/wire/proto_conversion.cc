@@ -366,6 +366,7 @@ v1::Device ToWire(const kernels::DeviceDescription& device) {
   wire.set_memory_bytes(device.memory_bytes);
   wire.set_compute_units(device.compute_units);
   wire.set_compute_capability(device.compute_capability);
+  wire.set_uuid(device.uuid);
   return wire;
 }
 

@@ -23,11 +23,21 @@ client::ResidentArray ToResident(const py::tuple& array) {
   return resident;
 }
 
+client::RegionSlice ToSlice(const py::tuple& source) {
+  const auto place = source[0].cast<py::tuple>();
+  return {.name = place[0].cast<std::string>(),
+          .offset_bytes = place[1].cast<uint64_t>(),
+          .element_type = static_cast<client::ElementType>(source[1].cast<int>()),
+          .shape = source[2].cast<std::vector<uint64_t>>()};
+}
+
 }  // namespace
 
 client::ArrayInput ToInput(const py::tuple& source) {
   if (source.size() == 3 && py::isinstance<py::tuple>(source[0])) {
-    return ToResident(source[0].cast<py::tuple>());
+    const auto place = source[0].cast<py::tuple>();
+    if (place.size() == 2) return ToSlice(source);
+    return ToResident(place);
   }
   return ToView(source);
 }

@@ -18,9 +18,9 @@ namespace gridfold::python {
 
 // The source of an operation, as the Python part of the package hands it over: a triple of
 // - a C-contiguous NumPy array, viewed in place, or (name, first, count) of an array on the server,
-//   where a count of -1 stands for the whole array;
+//   where a count of -1 stands for the whole array, or (region, offset in bytes);
 // - the number of an element type;
-// - None, or up to client::kDimensionsMax extents.
+// - None, or up to client::kDimensionsMax extents; in a region always extents.
 // The array must outlive the input.
 client::ArrayInput ToInput(const pybind11::tuple& source);
 

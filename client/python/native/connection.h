@@ -74,6 +74,7 @@ void AddHistograms(ConnectionClass& connection);
 void AddOrderStatistics(ConnectionClass& connection);
 void AddPairedStatistics(ConnectionClass& connection);
 void AddKeyedReductions(ConnectionClass& connection);
+void AddRegions(ConnectionClass& connection);
 void AddResidentArrays(ConnectionClass& connection);
 void AddServerInfo(ConnectionClass& connection);
 

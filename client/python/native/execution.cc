@@ -11,6 +11,12 @@ namespace py = pybind11;
 
 namespace {
 
+std::string Transport(const Execution& execution) {
+  return execution.transport == client::ArrayTransport::kAuto
+             ? "in place"
+             : std::string(client::ArrayTransportName(execution.transport));
+}
+
 std::string Repr(const Execution& execution) {
   return absl::StrFormat("<Execution %s %s, %d bytes in %.6f s>", execution.engine,
                          execution.strategy, execution.bytes_read,
@@ -32,6 +38,7 @@ void AddExecution(py::module_& module) {
       .def_property_readonly("queue_time_s", &Seconds<&Execution::queue_time>)
       .def_property_readonly("kernel_time_s", &Seconds<&Execution::kernel_time>)
       .def_property_readonly("total_time_s", &Seconds<&Execution::total_time>)
+      .def_property_readonly("transport", &Transport, "How the array came to the server.")
       .def("__repr__", &Repr);
 }
 

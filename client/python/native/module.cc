@@ -88,6 +88,7 @@ PYBIND11_MODULE(_native, module) {
   AddOrderStatistics(connection);
   AddPairedStatistics(connection);
   AddKeyedReductions(connection);
+  AddRegions(connection);
   AddResidentArrays(connection);
   AddServerInfo(connection);
   module.def("connect", &Connect, py::arg("target"), py::arg("round_robin"), py::arg("tenant"),

@@ -26,7 +26,7 @@ py::dict ToPython(const client::ServerLimits& limits) {
       "batch_operations_max"_a = limits.batch_operations_max);
 }
 
-// (version, engine, [(name, memory in bytes, compute units, compute capability)], limits).
+// (version, engine, [(name, memory in bytes, compute units, compute capability, UUID)], limits).
 py::tuple Info(const Connection& connection) {
   const auto info = connection.Run([](client::Client& client, const client::CallOptions& call) {
     return client.GetServerInfo(call);
@@ -34,7 +34,7 @@ py::tuple Info(const Connection& connection) {
   py::list devices;
   for (const client::Device& device : info->devices) {
     devices.append(py::make_tuple(device.name, device.memory_bytes, device.compute_units,
-                                  device.compute_capability));
+                                  device.compute_capability, device.uuid));
   }
   return py::make_tuple(info->version, info->engine, devices, ToPython(info->limits));
 }

@@ -14,17 +14,12 @@ import unittest
 import numpy as np
 
 from package_case import PACKAGE, PackageTest, gf, run_python
+import soak  # noqa: E402
 
 CONNECT = "import sys, gridfold as gf, numpy as np; gpu = gf.connect(sys.argv[1]); "
 # A connection to a server that never answers.
 LATER = ("import sys, threading, time, gridfold as gf; "
          "gpu = gf.connect(sys.argv[1], connect_timeout=0); ")
-
-
-def resident_kib():
-    """Memory of this process."""
-    with open("/proc/self/status", encoding="ascii") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
 class SilentServer:
@@ -175,28 +170,15 @@ if __name__ == "__main__":
                     local.nanargmin(array * np.nan)
 
         work(4000)
-        before = resident_kib()
+        before = soak.resident_kib()
         work(100_000)
-        self.assertLess(resident_kib() - before, 4096)
+        self.assertLess(soak.resident_kib() - before, 4096)
 
     def test_ten_thousand_calls_take_no_more_memory(self):
-        array = np.ones((64, 16), np.float32)
-
-        def work(count):
-            for _ in range(count // 5):
-                self.gpu.sum(array)
-                self.gpu.mean(array, axis=0)
-                self.gpu.cumsum(array)
-                self.gpu.histogram(array, 4, (0, 2))
-                try:
-                    self.gpu.histogram(array, 4, (0, 0.5), weights=array * np.inf, density=3)
-                except Exception:
-                    pass
-
-        work(1000)
-        before = resident_kib()
-        work(10_000)
-        self.assertLess(resident_kib() - before, 4096)
+        client, server = soak.growth_kib(self.gpu, self.server.process_id, 10_000)
+        print(f"10,000 calls: client {client} KiB more, server {server}", flush=True)
+        self.assertLess(client, soak.CLIENT_KIB_MAX)
+        self.assertLess(server, soak.SERVER_KIB_MAX)
 
     def test_time_of_the_import(self):
         result = run_python("import time, numpy; start = time.perf_counter(); import gridfold; "

@@ -3,9 +3,12 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "kernels/cuda/device/properties.h"
 #include "kernels/cuda/device/resource_counter.h"
 #include "kernels/cuda/device/status.h"
@@ -66,6 +69,15 @@ class CudaEngine final : public Engine {
   std::atomic<bool> healthy_ = true;
 };
 
+// As nvidia-smi writes it: in groups of 4, 2, 2, 2 and 6 bytes.
+std::string UuidText(const cudaUUID_t& uuid) {
+  const std::string digits =
+      absl::BytesToHexString(absl::string_view(uuid.bytes, sizeof(uuid.bytes)));
+  const absl::string_view all = digits;
+  return absl::StrCat("GPU-", all.substr(0, 8), "-", all.substr(8, 4), "-", all.substr(12, 4), "-",
+                      all.substr(16, 4), "-", all.substr(20));
+}
+
 absl::StatusOr<DeviceDescription> DescribeDevice(const DeviceProperties& properties) {
   cudaDeviceProp details;
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDeviceProperties(&details, properties.device));
@@ -78,7 +90,8 @@ absl::StatusOr<DeviceDescription> DescribeDevice(const DeviceProperties& propert
       .free_bytes = free_bytes,
       .compute_units = static_cast<uint32_t>(properties.multiprocessor_count),
       .compute_capability = absl::StrCat(properties.compute_capability_major, ".",
-                                         properties.compute_capability_minor)};
+                                         properties.compute_capability_minor),
+      .uuid = UuidText(details.uuid)};
 }
 
 // Whether the program holds kernels that run on the current device: asks for one of them.

@@ -84,7 +84,8 @@ def connect(target: Optional[str] = None, *, tls: Optional[bool] = None,
         attempts=attempts,
         tls=_tls(tls, (tls_ca, tls_certificate, tls_key, tls_server_name)),
         token=_token(token, token_file))
-    connection = Connection(native, target)
+    # A region belongs to one server.
+    connection = Connection(native, target, shares_memory=not _is_round_robin(balance))
     return connection if progress is None else connection.options(progress=progress)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Optional, Union
 import numpy as np
 
 from . import _native
+from ._device_engine import DeviceEngine, DeviceRegions
 from ._elements import BOOL, as_array, wire_form
 from ._groups import KeyedReductions
 from ._histograms import Histograms
@@ -29,6 +30,7 @@ class Device(NamedTuple):
     memory_bytes: int
     compute_units: int
     compute_capability: str
+    uuid: str
 
 
 class ServerInfo(NamedTuple):
@@ -50,9 +52,11 @@ class Connection(Reductions, Scans, Histograms, OrderStatistics, PairedStatistic
     elements in other threads before a call returns.
     """
 
-    def __init__(self, native: _native.Connection, target: str) -> None:
+    def __init__(self, native: _native.Connection, target: str, *,
+                 shares_memory: bool = False) -> None:
         self._native = native
-        self._engine = native
+        self._regions = DeviceRegions(native) if shares_memory else None
+        self._engine = DeviceEngine(native, self._regions)  # type: ignore[assignment]
         self._target = target
 
     def __repr__(self) -> str:
@@ -68,6 +72,8 @@ class Connection(Reductions, Scans, Histograms, OrderStatistics, PairedStatistic
 
     def close(self) -> None:
         """Closes the connection; calls in flight end as they would have."""
+        if self._regions is not None:
+            self._regions.close()
         self._native.close()
 
     def options(self, *, timeout: Optional[float] = None, priority: Optional[str] = None,
@@ -95,9 +101,10 @@ class Connection(Reductions, Scans, Histograms, OrderStatistics, PairedStatistic
         6
         """
         other = copy.copy(self)
-        other._native = other._engine = self._native.with_options(
+        other._native = self._native.with_options(
             timeout, None if priority is None else to_priority(priority), traceparent,
             to_native(progress))
+        other._engine = DeviceEngine(other._native, self._regions)  # type: ignore[assignment]
         return other
 
     def info(self) -> ServerInfo:

@@ -54,6 +54,11 @@ def wire_form(array: Array) -> tuple[Array, int]:
     return array.view(np.uint16), BFLOAT16
 
 
+def wire_number(dtype: Any) -> int:
+    """The number of the element type that engines take elements of `dtype` as."""
+    return wire_form(np.empty(0, dtype))[1]
+
+
 def is_float(dtype: Any) -> bool:
     """Whether elements are floating-point numbers, of NumPy's or not."""
     return bool(dtype.kind == "f" or dtype.name == "bfloat16")

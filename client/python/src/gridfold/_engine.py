@@ -19,7 +19,11 @@ WHOLE: Along = (-1,)
 
 
 class Execution(Protocol):
-    """How a job ran; times in seconds."""
+    """How a job ran; times in seconds.
+
+    `transport` is how the array came to the server: "inline", "stream", "streams", "region" or
+    "resident"; "in place": it was there, or is in memory of this machine that the server sees.
+    """
 
     @property
     def engine(self) -> str: ...
@@ -33,6 +37,8 @@ class Execution(Protocol):
     def kernel_time_s(self) -> float: ...
     @property
     def total_time_s(self) -> float: ...
+    @property
+    def transport(self) -> str: ...
 
 
 class Engine(Protocol):

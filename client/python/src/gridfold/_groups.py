@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from ._bins import Even, edges_of
+from ._device import of_device
 from ._elements import Array, as_array
 from ._engine import Engine, Source
 from ._histograms import (Bins, Range, _bins_of_both, _check_bins, _finds_range, _flat, _source,
@@ -171,7 +172,8 @@ def _ask(engine: Engine, keys: Any, y_keys: Optional[Source], values: Any,
     divisor = to_ddof(ddof)
     if not isinstance(divisor, int):
         raise ValueError("ddof: must be a whole number")
-    own = values if hasattr(values, "_lay_out") else as_array(values).ravel()
+    own = values if type(values) is np.ndarray else of_device(values)
+    own = own if hasattr(own, "_lay_out") else as_array(own).ravel()
     found, counts, columns, edges, outside, execution = engine.reduce_by_key(
         _source_of(keys, key_dtype), _source_of(own), groups, y_keys, numbers, ignore_nan,
         wraps(overflow), divisor)

@@ -9,6 +9,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from ._bins import Even, bins_by_rule, edges_of, outer_edges
+from ._device import DeviceArray, of_device
 from ._elements import Array, as_array, wire_form
 from ._engine import Engine, Source
 
@@ -50,7 +51,8 @@ class Histograms:
         >>> gpu.histogram([1, 2, 1], bins=[0, 1, 2, 3])
         (array([0, 2, 1]), array([0., 1., 2., 3.]))
         """
-        array, weight_array = _flat(x), None
+        # Rules of NumPy's need the elements here.
+        array, weight_array = _flat(x, in_place=not isinstance(bins, str)), None
         if weights is not None:
             weight_array = as_array(weights)
             if weight_array.shape != np.shape(x):
@@ -70,7 +72,7 @@ class Histograms:
 
     def histogram_bin_edges(self, x: Any, bins: Bins = 10, range: Range = None) -> Array:
         """The edges that `histogram` would use."""
-        array = _flat(x)
+        array = _flat(x, in_place=not isinstance(bins, str))
         if isinstance(bins, str):
             bins = bins_by_rule(self, array, bins, range, False)
         return edges_of(bins, _check_bins(self, array, bins, range))
@@ -128,8 +130,12 @@ class Histograms:
         return counts, edges[0], edges[1]
 
 
-def _flat(x: Any) -> Any:
-    if hasattr(x, "_lay_out"):
+def _flat(x: Any, in_place: bool = True) -> Any:
+    """All elements in one dimension; as they are where they lie on the server, or on a GPU and may
+    stay there."""
+    if in_place and type(x) is not np.ndarray:
+        x = of_device(x)
+    if hasattr(x, "_lay_out") and not (type(x) is DeviceArray and x.dtype.kind == "b"):
         return x
     array = as_array(x).ravel()
     if array.dtype.kind != "b":
@@ -140,6 +146,8 @@ def _flat(x: Any) -> Any:
 
 
 def _source(array: Any, dtype: Any = None) -> Source:
+    if type(array) is DeviceArray and dtype is not None and array.dtype != dtype:
+        array = array.host().reshape(-1)
     if hasattr(array, "_lay_out"):
         source: Source = array._lay_out(None).source
         return source

@@ -83,7 +83,7 @@ def lay_out(array: Array, axes: Optional[tuple[int, ...]], in_order: bool = Fals
     if axes is None:
         flat, number = wire_form(np.ascontiguousarray(array))
         return Layout((flat, number, None), WHOLE, ())
-    shape, along = _pattern([(size, axis in axes) for axis, size in zip(order, array.shape)])
+    shape, along = lay_out_shape(array.shape, _places(order, axes))
     if len(shape) > DIMENSIONS_MAX:
         order = (*(axis for axis in order if axis not in axes), *axes)
         return lay_out(np.ascontiguousarray(given.transpose(order)), _places(order, axes)).in_order(
@@ -92,10 +92,12 @@ def lay_out(array: Array, axes: Optional[tuple[int, ...]], in_order: bool = Fals
     return Layout((flat, number, shape), along, tuple(axis for axis in order if axis not in axes))
 
 
-def _pattern(axes: Sequence[tuple[int, bool]]) -> tuple[tuple[int, ...], Along]:
+def lay_out_shape(shape: Sequence[int], axes: Sequence[int]
+                  ) -> tuple[tuple[int, ...], Along]:
     """The sizes of axes with neighbours that are treated alike as one, and which are reduced."""
+    marked = [(size, axis in axes) for axis, size in enumerate(shape)]
     runs = [(math.prod(size for size, _ in run), is_reduced)
-            for is_reduced, run in itertools.groupby(axes, key=lambda axis: axis[1])]
+            for is_reduced, run in itertools.groupby(marked, key=lambda axis: axis[1])]
     return (tuple(size for size, _ in runs),
             tuple(place for place, (_, is_reduced) in enumerate(runs) if is_reduced))
 

@@ -29,6 +29,7 @@ class LocalExecution(NamedTuple):
     queue_time_s: float
     kernel_time_s: float
     total_time_s: float
+    transport: str = "in place"
 
 
 class _Kept(NamedTuple):
@@ -79,7 +80,7 @@ class LocalEngine:
         version = _core.library.gridfold_core_version().decode()
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         threads = self._threads or len(os.sched_getaffinity(0))
-        return version, "cpu", [("this process", memory, threads, "")], {}
+        return version, "cpu", [("this process", memory, threads, "", "")], {}
 
     def is_serving(self) -> bool:
         return self.is_open

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
 
+from ._device import of_device
 from ._elements import BY_DTYPE, Array, as_array, is_float
 from ._engine import Engine, Execution
 from ._errors import InvalidArgumentError
@@ -69,6 +70,8 @@ _SCALARS: dict[tuple[int, Any], tuple[int, Any]] = {
 
 def ask(x: Any, axis: Axis, keepdims: bool, in_order: bool = False) -> Question:
     """Checks and lays out what a caller gives."""
+    if type(x) is not np.ndarray:
+        x = of_device(x)
     if hasattr(x, "_lay_out"):
         axes = normalise(axis, x.ndim)
         return Question(x, x._lay_out(axes), axes, keepdims)

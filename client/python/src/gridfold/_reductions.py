@@ -7,6 +7,7 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
+from ._device import of_device, of_kind
 from ._elements import as_array, is_float
 from ._engine import Engine
 from ._layout import Axis
@@ -260,6 +261,9 @@ def _of_kind(x: Any, dtype: Any) -> Any:
     """`x` with floating-point elements where a result of these is asked of integers, or the
     reverse: NumPy converts elements before it adds them."""
     if dtype is None or hasattr(x, "_lay_out"):
+        return x
+    x = of_kind(x if type(x) is np.ndarray else of_device(x), dtype)
+    if hasattr(x, "_lay_out"):
         return x
     x = as_array(x)
     return x if is_float(np.dtype(dtype)) == is_float(x.dtype) else as_array(x.astype(dtype))

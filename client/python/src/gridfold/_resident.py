@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
-from ._elements import Array, dtype_of, wire_form
+from ._elements import Array, dtype_of, wire_form, wire_number
 from ._engine import DIMENSIONS_MAX, WHOLE
 from ._layout import Axis, Layout
 
@@ -130,7 +130,7 @@ class ResidentArray:
         """As `lay_out`; the server has the shape."""
         if self.size == 0:
             return None
-        number = _number(self.dtype)
+        number = wire_number(self.dtype)
         place = (self.name, *self._rows())
         if axes is None:
             return Layout((place, number, None), WHOLE, ())
@@ -149,10 +149,6 @@ def wire_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     if len(shape) > DIMENSIONS_MAX:
         return shape[0], math.prod(shape[1:])
     return shape or (1,)
-
-
-def _number(dtype: Any) -> int:
-    return wire_form(np.empty(0, dtype))[1]
 
 
 def of_description(connection: Connection, description: tuple[Any, ...]) -> ResidentArray:

@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+from ._device import of_device, of_kind
 from ._elements import Array, as_array, dtype_of, element_type, is_float
 from ._engine import WHOLE, Along, Engine, Source
 from ._layout import lay_out, normalise
@@ -30,6 +31,7 @@ class Scans:
               exclusive: bool = False, reverse: bool = False, ignore_nan: bool = False,
               overflow: str = "error", exact: bool = False) -> Any:
         policy = (ignore_nan, wraps(overflow), exact)
+        x = x if type(x) is np.ndarray else of_kind(of_device(x), dtype)
         if hasattr(x, "_lay_out") and x.size:
             array, source, number, order = x, *_of_resident(x, axis)
         else:
