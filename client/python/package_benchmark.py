@@ -4,11 +4,13 @@
     package_benchmark.py small HOST:PORT SMALL_CALL_BENCHMARK
     package_benchmark.py local
     package_benchmark.py parts [LOG2_OF_ELEMENTS]
+    package_benchmark.py device HOST:PORT
 
 `small` is the sum of 4 KiB by the package beside the C++ client's, which the program
 small_call_benchmark measures; `local` is gf.local() beside NumPy; `parts` is the sum and mean of an
-array over four processes beside Dask's own. Turns alternate, and figures are medians of turns.
-PYTHONPATH says where the package is.
+array over four processes beside Dask's own; `device` is the sum of 1 GiB on the server's GPU, in an
+array of CuPy's or PyTorch's, beside its kernel; the server has --allow-regions. Turns
+alternate, and figures are medians of turns. PYTHONPATH says where the package is.
 """
 
 import json
@@ -85,6 +87,27 @@ def measure_local():
         show(f"gf.local() {name}", times["local"], times["NumPy"])
 
 
+def measure_device(target):
+    gpu = gf.connect(target)
+    try:
+        import cupy
+        array = cupy.ones(2**28, cupy.float32)
+    except ImportError:
+        import torch
+        array = torch.ones(2**28, device="cuda")
+    first = seconds(lambda: gpu.sum(array))
+    calls, kernels = [], []
+    for _ in range(10 * TURNS):
+        start = time.perf_counter()
+        execution = gpu.reduce(array, ["sum"]).execution
+        calls.append(time.perf_counter() - start)
+        kernels.append(execution.kernel_time_s)
+    call, kernel = statistics.median(calls), statistics.median(kernels)
+    print(f"{type(array).__module__}, 1 GiB {execution.transport}: call {call * 1e3:.3f} ms, "
+          f"kernel {kernel * 1e3:.3f} ms, {(call - kernel) * 1e3:.3f} ms more; the first call "
+          f"{first * 1e3:.1f} ms", flush=True)
+
+
 def measure_parts(log2_of_elements):
     import dask.array as da
     import gridfold.dask as gd
@@ -117,7 +140,8 @@ def _waves(da, count, chunk):
         block = np.empty(end - first, np.float32)
         for begin in range(0, end - first, 2**20):  # Nothing else is large.
             part = block[begin:begin + 2**20]
-            part[...] = np.sin(np.arange(first + begin, first + begin + len(part), dtype=np.float64))
+            start = first + begin
+            part[...] = np.sin(np.arange(start, start + len(part), dtype=np.float64))
         return block
 
     sizes = [min(chunk, count - first) for first in range(0, count, chunk)]
@@ -129,6 +153,8 @@ if __name__ == "__main__":
         measure_small(*sys.argv[2:])
     elif sys.argv[1:] == ["local"]:
         measure_local()
+    elif sys.argv[1:2] == ["device"] and len(sys.argv) == 3:
+        measure_device(sys.argv[2])
     elif sys.argv[1:2] == ["parts"]:
         measure_parts(int(sys.argv[2]) if len(sys.argv) > 2 else 31)
     else:

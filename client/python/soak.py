@@ -3,8 +3,8 @@
 
     soak.py [CALLS]
 
-100,000 calls by default, against a server that it starts: GRIDFOLD_SERVER_BINARY. Fails where client
-or server has grown. PYTHONPATH says where the package is.
+100,000 calls by default, against a server that it starts: GRIDFOLD_SERVER_BINARY. Fails where
+client or server has grown. PYTHONPATH says where the package is.
 """
 
 import sys
@@ -63,8 +63,8 @@ def main(count):
     with server_process.ServerProcess() as server, gf.connect(server.target) as gpu:
         start = time.monotonic()
         client, of_server = growth_kib(gpu, server.process_id, count)
-        print(f"{count} calls in {time.monotonic() - start:.1f} s: the client has grown by {client} "
-              f"KiB to {resident_kib()}, the server by {of_server} KiB to "
+        print(f"{count} calls in {time.monotonic() - start:.1f} s: the client has grown by "
+              f"{client} KiB to {resident_kib()}, the server by {of_server} KiB to "
               f"{resident_kib(server.process_id)}", flush=True)
     return client < CLIENT_KIB_MAX and of_server < SERVER_KIB_MAX
 

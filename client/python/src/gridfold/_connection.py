@@ -56,7 +56,7 @@ class Connection(Reductions, Scans, Histograms, OrderStatistics, PairedStatistic
                  shares_memory: bool = False) -> None:
         self._native = native
         self._regions = DeviceRegions(native) if shares_memory else None
-        self._engine = DeviceEngine(native, self._regions)  # type: ignore[assignment]
+        self._engine = DeviceEngine(native, self._regions)
         self._target = target
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ class Connection(Reductions, Scans, Histograms, OrderStatistics, PairedStatistic
         other._native = self._native.with_options(
             timeout, None if priority is None else to_priority(priority), traceparent,
             to_native(progress))
-        other._engine = DeviceEngine(other._native, self._regions)  # type: ignore[assignment]
+        other._engine = DeviceEngine(other._native, self._regions)
         return other
 
     def info(self) -> ServerInfo:

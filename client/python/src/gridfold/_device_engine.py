@@ -1,4 +1,4 @@
-"""Arrays in a GPU's memory as sources of an engine: shared with a server of this machine, or copied."""
+"""Arrays in a GPU's memory as sources of an engine: seen by a server of this machine, or copied."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class DeviceRegions:
             finalizer = weakref.finalize(owner, self._gone, region.allocation.identity, id(owner))
         except TypeError:
             return  # Nobody tells when it goes: the region stays until others push it out.
-        finalizer.atexit = False  # type: ignore[misc]
+        finalizer.atexit = False
         region.owners.add(id(owner))
 
     def _gone(self, identity: int, owner: int) -> None:
@@ -175,8 +175,14 @@ class DeviceEngine:
         self._native = engine
         self._regions = regions
         self.reduce_whole = engine.reduce_whole  # Takes NumPy's arrays only.
-        for name in ("reduce", "scan", "reduce_by_key", "histogram", "quantiles", "top"):
-            setattr(self, name, functools.partial(self._run, getattr(engine, name)))
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """An operation of the engine's, with DeviceArrays in the place of sources."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        operation = functools.partial(self._run, getattr(self._native, name))
+        setattr(self, name, operation)
+        return operation
 
     def _run(self, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         if not any(_is_of_device(one) for one in arguments):

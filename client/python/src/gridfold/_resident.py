@@ -85,6 +85,13 @@ class ResidentArray:
         array: Array = data.view(self.dtype).reshape(self.shape)
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
+        """As `__array__`: a copy in this machine's memory."""
+        return np.asarray(self).__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return np.empty(0).__dlpack_device__()
+
     def delete(self) -> None:
         """Deletes the whole array on the server. NotFoundError where it is gone."""
         self._connection._native.delete_array(self.name)
