@@ -106,6 +106,7 @@ class PairedStatistics:
     def _matrix(self, statistic: int, m: Any, y: Any, rowvar: bool, weights: Any, ddof: int,
                 is_reliability: bool) -> Any:
         if y is not None and np.ndim(m) == 1 and np.ndim(y) == 1:
+            own: Any
             if statistic == _COVARIANCE:
                 both, own = _Arrays(m, y, weights).relate(self._engine, [statistic, _VARIANCE],
                                                           ddof, is_reliability)
