@@ -50,14 +50,14 @@ gpu_tests=(
   "flight_data_test:*Cuda*"
   "fault_test:*Cuda*"
   "steady_state_test:*Cuda*"
-  "several_engines_test:DealtRequestTest.*:DealtScanRequestTest.*:DealtBatchTest.*"
+  "several_engines_test:DealtRequestTest.*:DealtScanRequestTest.*:DealtBatchTest.*:GatheredRequestTest.*"
 )
 # Small cases for the sanitizers, which slow kernels down a hundredfold: jobs of every operation and
 # type, and strategies that are taken only for large ones.
 sanitizer_tests=(
   "engine_conformance_test:Cuda/SmallJobsTest.*:Cuda/AxesTest.Rearrangements*:Cuda/AxesTest.ScansAlongEveryAxis/*:Cuda/InputSlicesTest.SegmentsAndScans*:Cuda/FloatProductTest.*OfGroups/*:Cuda/ProductWindowTest.PartsFromOneEndToTheOther/*:Cuda/ScanTest.FloatSumsOfWhichPartsOverflow/*:Cuda/*ExtremesBeforeTheFirstNumber*:Cuda/HistogramEdgeTest.IntegerBinsBeyondInt64/*:Cuda/ScanTotalsTest.PartsOfIdentities/*:Cuda/ScanTotalsTest.MisalignedParts/*:Cuda/KeyedReductionTest.KeysAtTheEnds*:Cuda/KeyedReductionTest.Bins*:Cuda/KeyedReductionTest.TheBits*:Cuda/KeyedReductionTest.ResidentArrays/*"
   "kernels_cuda_device_test:HistogramDeviceTest.EveryStrategyOnFewSamples:HistogramTogetherTest/3.ChannelsWithAndWithoutRanges:HistogramTogetherTest/7.TwoDimensions:HistogramTogetherDeviceTest.NumbersThatAreNoneOrEqualOrFarApart:HistogramTogetherDeviceTest.SmallAnswersGoToTheHost:TransposeDeviceTest/0.EveryShape:HistogramSteadyDeviceTest/3.SpecialSamplesAmongOthers:HistogramWeightsDeviceTest/11.PassesAndLaunchesOfPartitions:ReduceDoubleColumnsDeviceTest.InfinitiesAndNansStayInTheirColumns:ReduceIntegerColumnsDeviceTest/2.OverflowIsReported:ReduceMomentColumnsDeviceTest/0.StatisticsAreExact:ReduceMomentColumnsDeviceTest/1.StatisticsAreExact:Shapes/ReduceDoubleMomentColumnsDeviceTest.StatisticsAreExact/45:ReducePairTilesDeviceTest.SegmentsAreExact:ReduceExtremesDeviceTest/0.OfManyRowsOfWarps:ReduceExtremesDeviceTest/0.OfRows:ReduceExtremesDeviceTest/9.OfSegments:ReduceExtremesDeviceTest/10.OfVeryManyBriefRows:ReduceFloatRowMomentsDeviceTest/0.OfWhateverIsAskedFor:ReduceFloatRowMomentsDeviceTest/1.OfWhateverIsAskedFor:ReduceFloatRowMomentsDeviceTest/2.OfWhateverIsAskedFor:ReduceFloatRowMomentsDeviceTest/3.OfWhateverIsAskedFor:ReduceLongArrayTest/0.OfTwoBlocks:ReduceLongArrayTest/3.OfTwoBlocks:ReduceLongArrayTest/4.OfTwoBlocks:ReduceLongColumnsTest/0.OfThreeBlocks:ReduceLongColumnsTest/1.OfThreeBlocks:ReduceLongColumnsTest/4.OfThreeBlocks:ReduceStripsTest/0.EveryAlignment:ReduceStripsTest/0.FewRowsBehindATurn:ReduceSumsDeviceTest/0.InfinitiesAndNansStayInTheirGroups:ReduceSumsDeviceTest/3.InfinitiesAndNansStayInTheirGroups:ScanColumnsDeviceTest.NansAreIgnoredOrStayInTheirColumn:ScanWideFormDeviceTest.ReportsOfColumns"
-  "several_engines_test:DealtRequestTest.ReductionsOfInlineArrays:DealtRequestTest.SlicesOfShardedArraysAreWrittenAndRead"
+  "several_engines_test:DealtRequestTest.ReductionsOfInlineArrays:DealtRequestTest.SlicesOfShardedArraysAreWrittenAndRead:DealtRequestTest.WideHistograms"
 )
 
 run_tests() {

@@ -31,6 +31,12 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateCuda([[maybe_unused]] int device) 
 #endif
 }
 
+void Connect([[maybe_unused]] const std::vector<int>& devices) {
+#ifdef GRIDFOLD_WITH_CUDA
+  ConnectDevices(devices);
+#endif
+}
+
 absl::StatusOr<Engines> CreateNamed(const std::vector<int>& devices) {
   Engines engines;
   for (const int device : devices) {
@@ -38,22 +44,26 @@ absl::StatusOr<Engines> CreateNamed(const std::vector<int>& devices) {
     if (!engine.ok()) return engine.status();
     engines.push_back(*std::move(engine));
   }
+  Connect(devices);
   return engines;
 }
 
 // Those that can be used; the error of the first where none can.
 absl::StatusOr<Engines> CreateUsable() {
   Engines engines;
+  std::vector<int> devices;
   absl::Status error;
   for (int device = 0; device == 0 || device < DeviceCount(); ++device) {
     absl::StatusOr<std::unique_ptr<Engine>> engine = CreateCuda(device);
     if (engine.ok()) {
       engines.push_back(*std::move(engine));
+      devices.push_back(device);
     } else if (error.ok()) {
       error = engine.status();
     }
   }
   if (engines.empty()) return error;
+  Connect(devices);
   return engines;
 }
 

@@ -29,7 +29,7 @@ struct ReductionOptions {
   // units in the last place, and not rounded once.
   double delta_degrees_of_freedom = 0;
   // Groups that are too small for a statistic. Other than an error only where the array is reduced
-  // as a whole: not in streams, with return_accumulator, or sharded.
+  // as a whole: not in streams, or with return_accumulator.
   EmptyGroup empty_group = {};
   // Which elements count: an array of bool of the array's shape, or of its last dimensions alone.
   // argmin and argmax are places among all elements. Refused in streams, with return_accumulator

@@ -1,12 +1,42 @@
 #include "kernels/contract/engine.h"
 
+#include <span>
+
 #include "absl/strings/str_cat.h"
 
 namespace gridfold::kernels {
 
+namespace {
+
+HostSpan SpanOfWords(std::span<const uint64_t> words) {
+  const std::span<const std::byte> bytes = std::as_bytes(words);
+  return {bytes.data(), bytes.size()};
+}
+
+}  // namespace
+
 absl::StatusOr<ScanTotals> Lane::FindScanTotals(const ScanPlan&, InputSpan, std::stop_token,
                                                 RunStatistics&) {
   return absl::UnimplementedError("no quicker than the scan");
+}
+
+absl::Status Lane::CountInto(const HistogramPlan& plan, const HistogramInput& input,
+                             MutableResidentSpan words, std::stop_token stop,
+                             RunStatistics& statistics) {
+  const absl::StatusOr<HistogramResult> result = RunHistogram(plan, input, stop, statistics);
+  if (!result.ok()) return result.status();
+  const HistogramCounts& counts = result->channels.front();
+  const uint64_t head[kOutcomeWords] = {counts.underflow_count, counts.overflow_count,
+                                        counts.nan_count};
+  const HostSpan first = SpanOfWords(head);
+  const HostSpan rest = SpanOfWords(counts.counts);
+  absl::Status status = Copy(first, MutableResidentSpan{words.data, first.size_bytes}, stop);
+  if (!status.ok()) return status;
+  return Copy(rest, MutableResidentSpan{words.data + first.size_bytes, rest.size_bytes}, stop);
+}
+
+absl::Status Lane::AddWords(ResidentSpan, MutableResidentSpan, std::stop_token) {
+  return absl::UnimplementedError("the engine adds no counters");
 }
 
 uint64_t Lane::KeyedRoomBytes(const KeyedReductionPlan&) const { return 0; }

@@ -127,6 +127,12 @@ struct HistogramInput {
   InputSpan weights;  // Weighted plans only.
 };
 
+// Counters of a histogram as words: underflow, overflow and NaN, then one for each bin.
+inline constexpr uint64_t kOutcomeWords = 3;
+inline uint64_t CounterWordBytes(const HistogramPlan& plan) {
+  return (kOutcomeWords + plan.total_bin_count()) * sizeof(uint64_t);
+}
+
 class Lane {
  public:
   virtual ~Lane() = default;
@@ -166,6 +172,18 @@ class Lane {
                                                        const HistogramInput& input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) = 0;
+
+  // Counts as RunHistogram does, and leaves the counters where others can add to them: `words`
+  // holds CounterWordBytes(plan) of them, unspecified on error. Requires a complete plan of one
+  // channel, without weights, that returns states.
+  virtual absl::Status CountInto(const HistogramPlan& plan, const HistogramInput& input,
+                                 MutableResidentSpan words, std::stop_token stop,
+                                 RunStatistics& statistics);
+
+  // Adds 64-bit words in the memory of any engine of the kind to as many in that of the lane's.
+  // Both are aligned to words. Errors: CANCELLED, INTERNAL; UNIMPLEMENTED where the engine has no
+  // counters to add.
+  virtual absl::Status AddWords(ResidentSpan from, MutableResidentSpan to, std::stop_token stop);
 
   // Bytes of resident memory that RunKeyedReduction of the plan needs for the while.
   virtual uint64_t KeyedRoomBytes(const KeyedReductionPlan& plan) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -125,13 +126,14 @@ absl::Status DealtHistogram::EndRanges(Lane& lane, const std::stop_token& stop,
 }
 
 absl::Status DealtHistogram::RunPart(size_t part, const HistogramInput& input, Lane& lane,
-                                     const std::stop_token& stop, RunStatistics& statistics) {
+                                     const std::stop_token& stop, RunStatistics& statistics,
+                                     const std::optional<CounterRoom>& room) {
   absl::Status status = Prepare(stop);
   if (status.ok() && !needs_ranges_) status = BringLoose(part, input, lane, stop);
   if (!status.ok()) return status;
   const Split& split = splits_[part];
   const SamplesPart samples(plan_, input, split.head, split.whole);
-  return Count(samples.input(), split.whole, lane, stop, statistics);
+  return Count(samples.input(), split.whole, lane, stop, statistics, room);
 }
 
 // The first part that runs completes the plan and makes the fold; the others wait for it.
@@ -149,10 +151,18 @@ absl::Status DealtHistogram::Prepare(const std::stop_token& stop) {
 }
 
 absl::Status DealtHistogram::Count(const HistogramInput& input, uint64_t count, Lane& lane,
-                                   const std::stop_token& stop, RunStatistics& statistics) {
+                                   const std::stop_token& stop, RunStatistics& statistics,
+                                   const std::optional<CounterRoom>& room) {
   if (count == 0) return absl::OkStatus();
   HistogramPlan plan = PlanStates(plan_);
   plan.array = ArrayDescription::Vector(plan_.array.element_type, count);
+  if (room) {
+    absl::Status status = lane.CountInto(plan, input, room->words, stop, statistics);
+    if (!status.ok()) return status;
+    const std::lock_guard lock(mutex_);
+    rooms_.push_back(*room);
+    return absl::OkStatus();
+  }
   absl::StatusOr<HistogramResult> result = lane.RunHistogram(plan, input, stop, statistics);
   if (!result.ok()) return result.status();
   const std::lock_guard lock(mutex_);
@@ -189,10 +199,52 @@ HistogramInput DealtHistogram::LooseInput() const {
           .weights = HostSpan{loose_weights_.data(), loose_weights_.size()}};
 }
 
+// Brings the counters of all rooms to the host, by one copy where the engine has one of them.
+absl::Status DealtHistogram::AddUp(uint32_t engine, Lane& lane, const std::stop_token& stop) {
+  const auto own = std::find_if(rooms_.begin(), rooms_.end(),
+                                [&](const CounterRoom& room) { return room.engine == engine; });
+  if (own != rooms_.end()) {
+    std::iter_swap(rooms_.begin(), own);
+    for (size_t i = 1; i < rooms_.size(); ++i) {
+      absl::Status status = lane.AddWords(rooms_[i].words, rooms_.front().words, stop);
+      if (!status.ok()) return status;
+    }
+    rooms_.resize(1);
+  }
+  for (const CounterRoom& room : rooms_) {
+    absl::StatusOr<HistogramResult> result = Bring(room, lane, stop);
+    if (!result.ok()) return result.status();
+    const std::lock_guard lock(mutex_);
+    fold_->Add(*std::move(result));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HistogramResult> DealtHistogram::Bring(const CounterRoom& room, Lane& lane,
+                                                      const std::stop_token& stop) const {
+  HistogramResult result;
+  HistogramCounts& counts = result.channels.emplace_back();
+  uint64_t head[kOutcomeWords];
+  counts.counts.resize(plan_.total_bin_count());
+  const auto bring = [&](uint64_t offset, std::span<uint64_t> to) {
+    const std::span<std::byte> bytes = std::as_writable_bytes(to);
+    return lane.Copy(ResidentSpan{room.words.data + offset, bytes.size()},
+                     MutableHostSpan{bytes.data(), bytes.size()}, stop);
+  };
+  absl::Status status = bring(0, head);
+  if (status.ok()) status = bring(sizeof(head), counts.counts);
+  if (!status.ok()) return status;
+  counts.underflow_count = head[0];
+  counts.overflow_count = head[1];
+  counts.nan_count = head[2];
+  return result;
+}
+
 absl::StatusOr<HistogramResult> DealtHistogram::Finish(Lane& lane, const std::stop_token& stop,
-                                                       RunStatistics& statistics) {
+                                                       RunStatistics& statistics, uint32_t engine) {
   absl::Status status = Prepare(stop);
   if (status.ok()) status = Count(LooseInput(), loose_count_, lane, stop, statistics);
+  if (status.ok()) status = AddUp(engine, lane, stop);
   if (!status.ok()) return status;
   return std::move(*fold_).TakeResult();
 }

@@ -8,6 +8,9 @@
 //   in any threads, for every part:        dealt.RunPart(part, its samples, lane, ...)
 //   when all of them have returned OK:     result = dealt.Finish(lane, ...)
 //
+// Counts meet on the host, or where parts were given room for them: then each engine's stay there
+// until one engine adds those of the others to its own, and brings the sum.
+//
 // The samples of a part are those from one cut to the next. Samples of several channels that a cut
 // separates are brought to the host, and counted there by whoever finishes.
 #ifndef GRIDFOLD_KERNELS_FOLDS_DEALT_HISTOGRAM_H_
@@ -30,6 +33,12 @@
 
 namespace gridfold::kernels {
 
+// Resident memory of an engine, of CounterWordBytes.
+struct CounterRoom {
+  uint32_t engine = 0;
+  MutableResidentSpan words;
+};
+
 class DealtHistogram {
  public:
   // `plan` may be an outline. Takes time in proportion to the number of cuts.
@@ -44,13 +53,21 @@ class DealtHistogram {
   // Lane::RunHistogram for all samples.
   absl::Status FindRanges(size_t part, const HistogramInput& input, Lane& lane,
                           const std::stop_token& stop, RunStatistics& statistics);
+  // With `room`, which must last until Finish, counters stay with the lane's engine.
   absl::Status RunPart(size_t part, const HistogramInput& input, Lane& lane,
-                       const std::stop_token& stop, RunStatistics& statistics);
+                       const std::stop_token& stop, RunStatistics& statistics,
+                       const std::optional<CounterRoom>& room = std::nullopt);
 
   // The lane may be any. Errors: as above.
   absl::Status EndRanges(Lane& lane, const std::stop_token& stop, RunStatistics& statistics);
+  // `engine` is the lane's, as rooms number them: counters that others have are added to its own.
   absl::StatusOr<HistogramResult> Finish(Lane& lane, const std::stop_token& stop,
-                                         RunStatistics& statistics);
+                                         RunStatistics& statistics, uint32_t engine = 0);
+
+  // Whether counters may stay with engines: those of one channel, without weights.
+  static bool CanHaveRoom(const HistogramPlan& plan) {
+    return plan.channel_count == 1 && !plan.weight_type;
+  }
 
   // Complete, once a part has run.
   const HistogramPlan& plan() const { return plan_; }
@@ -78,7 +95,11 @@ class DealtHistogram {
   absl::Status AddExtremes(const HistogramInput& input, uint64_t count, Lane& lane,
                            const std::stop_token& stop, RunStatistics& statistics);
   absl::Status Count(const HistogramInput& input, uint64_t count, Lane& lane,
-                     const std::stop_token& stop, RunStatistics& statistics);
+                     const std::stop_token& stop, RunStatistics& statistics,
+                     const std::optional<CounterRoom>& room = std::nullopt);
+  absl::Status AddUp(uint32_t engine, Lane& lane, const std::stop_token& stop);
+  absl::StatusOr<HistogramResult> Bring(const CounterRoom& room, Lane& lane,
+                                        const std::stop_token& stop) const;
 
   const Cuts cuts_;
   const bool needs_ranges_;
@@ -92,6 +113,7 @@ class DealtHistogram {
   HistogramPlan plan_;
   std::vector<Extremes> extremes_;
   std::unique_ptr<HistogramFold> fold_;
+  std::vector<CounterRoom> rooms_;  // Those with counters.
 };
 
 }  // namespace gridfold::kernels

@@ -336,6 +336,9 @@ inline constexpr size_t kScrapeRequestBytesMax = 8 * kKiB;
 // and of which the states or counters of a part, which the host merges, are no more than a part.
 inline constexpr uint64_t kDealtBytesMin = 16 * kMiB;
 inline constexpr uint64_t kDealtBytesPerStateByte = 256;
+// Counters of a histogram from which on those of several devices are added up on one of them, and
+// not by the host.
+inline constexpr uint64_t kCombinedBytesMin = kMiB;
 // The part of a GPU's free memory that is for resident arrays, in units of so many bytes, where
 // --resident-bytes does not say how much; lanes take some of the rest.
 inline constexpr uint64_t kResidentMemoryPart = 2;

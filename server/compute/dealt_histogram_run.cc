@@ -1,7 +1,9 @@
 // Histograms on several lanes.
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "kernels/contract/input_part.h"
 #include "kernels/folds/dealt_histogram.h"
@@ -66,7 +68,7 @@ class DealtHistogramRun final : public DealtRun<v1::ComputeHistogramResponse> {
   absl::StatusOr<v1::ComputeHistogramResponse> MakeAnswer(const JobContext& context) override {
     kernels::RunStatistics run;
     const absl::StatusOr<kernels::HistogramResult> result =
-        dealt_.Finish(context.lane, context.stop, run);
+        dealt_.Finish(context.lane, context.stop, run, context.engine);
     kernels::HistogramPlan plan = planned_.plan;
     plan.bins = dealt_.plan().bins;
     return server::MakeAnswer(plan, result, context.stop);
@@ -94,8 +96,9 @@ class DealtHistogramRun final : public DealtRun<v1::ComputeHistogramResponse> {
     const kernels::HistogramInput input{samples.span(), y_samples.span(), weights.span()};
     kernels::RunStatistics run;
     const absl::Status status =
-        finds_ranges_ ? dealt_.FindRanges(part, input, context.lane, context.stop, run)
-                      : dealt_.RunPart(part, input, context.lane, context.stop, run);
+        finds_ranges_
+            ? dealt_.FindRanges(part, input, context.lane, context.stop, run)
+            : dealt_.RunPart(part, input, context.lane, context.stop, run, RoomFor(context.engine));
     statistics_.Add(context, run);
     for (const RegionLease& region : planned_.regions) {
       if (absl::Status used = EndUse(region); !used.ok()) return used;
@@ -103,8 +106,26 @@ class DealtHistogramRun final : public DealtRun<v1::ComputeHistogramResponse> {
     return status;
   }
 
+  // Where a part's counters stay; none where they are few, or the tenant has no room for them: then
+  // the host adds them.
+  std::optional<kernels::CounterRoom> RoomFor(uint32_t engine) {
+    const kernels::HistogramPlan& plan = planned_.plan;
+    const uint64_t words = kernels::CounterWordBytes(plan) / sizeof(uint64_t);
+    const bool is_worth_it = places_.size() > 1 && kernels::DealtHistogram::CanHaveRoom(plan) &&
+                             kernels::CounterBytes(plan) >= kCombinedBytesMin;
+    if (!is_worth_it) return std::nullopt;
+    absl::StatusOr<ArrayLease> room = planned_.arrays.Allocate(
+        kernels::ArrayDescription::Vector(kernels::ElementType::kUint64, words), engine);
+    if (!room.ok()) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    rooms_.push_back(*std::move(room));
+    return kernels::CounterRoom{engine, rooms_.back()->span()};
+  }
+
   const PlannedHistogram& planned_;
   const std::vector<PartPlace> places_;
+  std::mutex mutex_;
+  std::vector<ArrayLease> rooms_;  // Guarded by mutex_.
   kernels::DealtHistogram dealt_;
   bool finds_ranges_;  // In this round.
   JobWork common_;

@@ -80,6 +80,7 @@ std::vector<PartPlace> PlacesOfParts(const PlannedReduction& planned, const Limi
 
 absl::StatusOr<std::unique_ptr<DealtRun<v1::ReduceArrayResponse>>> Deal(
     const PlannedReduction& planned, const Limits& limits) {
+  if (planned.gather) return Gather(planned);
   std::vector<PartPlace> places = planned.input.is_sharded()
                                       ? PlacesOf(planned.input.resident->shards)
                                       : PlacesOfParts(planned, limits);

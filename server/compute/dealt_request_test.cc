@@ -216,20 +216,46 @@ TEST_F(DealtRequestTest, OperationsOnShardedArrays) {
   on_arrays(weighted);
 }
 
+// Counters so many that one device adds up those of all.
+TEST_F(DealtRequestTest, WideHistograms) {
+  const std::vector<float> values = Floats(kCount);
+  std::vector<v1::ComputeHistogramRequest> requests;
+  for (const int kind : {0, 1, 2, 3}) {
+    v1::ComputeHistogramRequest& request = requests.emplace_back(Histogram(Resident("x"), kind));
+    request.mutable_bins(0)->mutable_even()->set_bin_count(kCombinedBytesMin / sizeof(uint64_t));
+    request.set_return_accumulator(kind == 3);
+  }
+  v1::ComputeHistogramRequest& pairs = requests.emplace_back(Histogram(Resident("x"), 3));
+  *pairs.mutable_y_array() = Resident("y");
+  pairs.mutable_bins(0)->mutable_even()->set_bin_count(400);
+  *pairs.add_bins() = pairs.bins(0);
+  // Where there is no room for the counters the host adds them.
+  for (const uint64_t resident_bytes : {16 * kMiB, 2 * kMiB}) {
+    std::vector<std::string> expected;
+    for (const int count : {1, 2, 3}) {
+      if (MakeDevices(count).empty()) continue;
+      Limits limits;
+      limits.resident_bytes_max = count == 1 ? 16 * kMiB : resident_bytes;
+      Devices devices(count, limits);
+      PutSharded(devices, "x", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
+      PutSharded(devices, "y", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
+      const uint64_t before = devices.server().GetStatistics().resident_bytes();
+      std::vector<std::string> answers;
+      for (const auto& request : requests) answers.push_back(Answer(devices, request));
+      if (count == 1) expected = answers;
+      for (size_t i = 0; i < answers.size(); ++i) {
+        // Not EXPECT_EQ: they are long.
+        EXPECT_TRUE(answers[i] == expected[i]) << "request " << i << ", " << count << " devices";
+      }
+      EXPECT_EQ(devices.server().GetStatistics().resident_bytes(), before);
+    }
+  }
+}
+
 TEST_F(DealtRequestTest, WhatShardedArraysDoNotDoIsNamed) {
   Devices devices(2);
   const std::vector<float> values = Floats(kCount);
   PutSharded(devices, "x", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
-  v1::ReduceArrayRequest product;
-  *product.mutable_array() = Resident("x");
-  product.add_statistics(v1::STATISTIC_PRODUCT);
-  ExpectInvalidField(devices.caller().Compute(product), "statistics");
-  PutSharded(devices, "m", v1::ELEMENT_TYPE_FLOAT32, {kCount / 2, 2}, values);
-  v1::ScanArrayRequest columns;
-  *columns.mutable_array() = Resident("m");
-  columns.set_operation(v1::SCAN_OPERATION_SUM);
-  columns.mutable_grouping()->set_axis(0);
-  ExpectInvalidField(devices.caller().Compute(columns), "grouping");
   devices.caller().Put("w", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
   v1::ComputeHistogramRequest weighted = Histogram(Resident("x"), 3);
   *weighted.mutable_weights() = Resident("w");

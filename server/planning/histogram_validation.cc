@@ -233,7 +233,8 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
                            std::move(arrays.regions),
                            arrays.engine,
                            std::nullopt,
-                           std::move(arrays.truths)};
+                           std::move(arrays.truths),
+                           context.arrays};
   if (request.has_where()) {
     if (absl::Status status = PlanSelected(request, *array, context, planned); !status.ok()) {
       return status;

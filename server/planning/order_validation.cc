@@ -22,9 +22,7 @@ absl::StatusOr<InputArray> ValidateWholeArray(const v1::ArraySource& source,
   if (array->is_bool) {
     return InvalidField(array->type_field(), "bool has no order statistics: they are counts");
   }
-  if (!array->is_sharded()) return array;
-  return InvalidField("array.resident_array",
-                      "lies on several devices, and elements are put in order on one");
+  return array;
 }
 
 // Before they are copied.
@@ -46,14 +44,18 @@ absl::Status ConvertSpec(const v1::ComputeQuantilesRequest& request, kernels::Qu
                     Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy));
 }
 
-// The copy of the input, where the groups need one.
-absl::Status ConvertRearrangement(const PlannedGroups& groups, const InputArray& array,
-                                  const PlanningContext& context,
-                                  std::optional<PlannedRearrangement>& rearrangement) {
+// The copies of the input, where it lies on several devices, and where the groups need one.
+template <class Planned>
+absl::Status PlanCopies(const PlannedGroups& groups, const InputArray& array,
+                        const PlanningContext& context, Planned& planned) {
+  if (array.is_sharded()) {
+    absl::Status status = Assign(PlanGather(array, context), planned.gather);
+    if (!status.ok()) return status;
+  }
   if (!groups.rearrangement) return absl::OkStatus();
-  return Assign(
-      PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(), array.engine(), context),
-      rearrangement);
+  return Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),
+                                  EngineOf(array, planned.gather), context),
+                planned.rearrangement);
 }
 
 // What an operation has beside its spec, once its groups are planned.
@@ -62,7 +64,7 @@ absl::StatusOr<Planned> Complete(absl::StatusOr<Plan> plan, const PlannedGroups&
                                  InputArray array, const PlanningContext& context,
                                  Planned planned) {
   absl::Status status = CheckPlan(plan, context.limits);
-  if (status.ok()) status = ConvertRearrangement(groups, array, context, planned.rearrangement);
+  if (status.ok()) status = PlanCopies(groups, array, context, planned);
   if (!status.ok()) return status;
   planned.plan = *std::move(plan);
   planned.input = std::move(array);

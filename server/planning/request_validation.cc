@@ -90,8 +90,13 @@ absl::Status PlanValues(const v1::ReduceArrayRequest& request,
   if (reduction->is_plain()) return absl::OkStatus();
   if (absl::Status status = CheckPlaces(*reduction, limits); !status.ok()) return status;
   planned.tolerant = *std::move(reduction);
-  if (!planned.input.is_sharded()) return absl::OkStatus();
-  return RefuseTolerance(*tolerance, "not of a sharded array with groups that lack values");
+  return absl::OkStatus();
+}
+
+// Whether the devices that have the array reduce their shards by themselves.
+bool CanBeDealt(const PlannedReduction& planned, const PlannedGroups& groups) {
+  return !groups.rearrangement && !planned.tolerant &&
+         kernels::DealtReduction::Check(planned.plan, CutsOf(planned.input.resident->shards)).ok();
 }
 
 // Statistics of which an element more changes what NumPy's `initial` does.
@@ -239,26 +244,32 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
   planned.input = *std::move(array);
   absl::Status status = PlanValues(request, groups.array, std::move(spec), limits, planned);
   if (status.ok()) status = CheckAnswerSize(planned.plan, limits);
+  if (status.ok() && planned.input.is_sharded()) {
+    status = RefuseStrategy(request, "a sharded array");
+    if (status.ok() && !CanBeDealt(planned, groups)) {
+      status = Assign(PlanGather(planned.input, context), planned.gather);
+    }
+  }
   if (status.ok() && groups.rearrangement) {
-    status = FirstError(CheckIsOnOneDevice(planned.input),
-                        Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),
-                                                 planned.input.engine(), context),
-                               planned.rearrangement));
-  } else if (status.ok() && planned.input.is_sharded()) {
-    status = FirstError(
-        kernels::DealtReduction::Check(planned.plan, CutsOf(planned.input.resident->shards)),
-        RefuseStrategy(request, "a sharded array"));
+    status = Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),
+                                      EngineOf(planned.input, planned.gather), context),
+                    planned.rearrangement);
   }
   if (!status.ok()) return status;
   planned.first_index = request.first_index();
   return planned;
 }
 
-absl::Status CheckIsOnOneDevice(const InputArray& array) {
-  if (!array.is_sharded()) return absl::OkStatus();
-  return InvalidField("grouping",
-                      "along these axes the array is copied into another order first, which a "
-                      "sharded array is not");
+absl::StatusOr<PlannedGather> PlanGather(const InputArray& array, const PlanningContext& context) {
+  const uint64_t size_bytes = array.description.size_bytes();
+  const uint64_t room_bytes_max =
+      std::min(context.limits.resident_bytes_max, context.limits.tenant_bytes_max());
+  if (size_bytes > room_bytes_max) {
+    return kernels::LargerThanALane(absl::StrCat(
+        "the operation needs all of the sharded array on one device, as a copy of ", size_bytes,
+        " bytes, more than the ", room_bytes_max, " that a tenant may have there"));
+  }
+  return PlannedGather{context.arrays, context.arrays.EngineWithMostRoom()};
 }
 
 absl::StatusOr<PlannedRearrangement> PlanRearrangement(const kernels::Rearrangement& order,

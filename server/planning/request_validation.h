@@ -41,6 +41,13 @@ struct PlannedRearrangement {
   uint32_t engine = 0;  // Where the copy will be: the input's, where that needs one.
 };
 
+// A sharded input of which no part can be computed by itself: it is gathered on one device first,
+// as a copy that takes room beside resident arrays.
+struct PlannedGather {
+  TenantArrays arrays;
+  uint32_t engine = 0;  // Where the copy will be, and the operation runs.
+};
+
 // How groups without values, and degrees of freedom, are taken.
 struct Tolerance {
   kernels::EmptyGroupRule rule;
@@ -57,6 +64,7 @@ struct PlannedReduction {
   Tolerance tolerance;  // Where there is a selection.
   InputArray input;
   kernels::Shape result_shape;
+  std::optional<PlannedGather> gather;  // Before the rearrangement.
   std::optional<PlannedRearrangement> rearrangement;
   uint64_t first_index = 0;
 };
@@ -78,8 +86,9 @@ struct RegionResult {
 };
 
 struct PlannedScan {
-  kernels::ScanPlan plan;  // Of the rearranged input, if it is.
-  InputArray input;        // Resident where the result is InPlaceResult.
+  kernels::ScanPlan plan;               // Of the rearranged input, if it is.
+  InputArray input;                     // Resident where the result is InPlaceResult.
+  std::optional<PlannedGather> gather;  // Before the rearrangement.
   std::optional<PlannedRearrangement> rearrangement;
   std::optional<PlannedSelection> selection;  // Before the rearrangement.
   std::variant<InlineResult, NewArrayResult, InPlaceResult, RegionResult> result;
@@ -107,19 +116,22 @@ struct PlannedHistogram {
   std::optional<uint32_t> engine;  // Which must run it, where any will not do.
   std::optional<PlannedSelection> selection;
   std::vector<InputArray> truths;  // Those of its arrays that are bool.
+  TenantArrays arrays;             // Whose room counters take that stay on devices.
 };
 
 struct PlannedQuantiles {
   kernels::QuantilePlan plan;  // Of the rearranged input, if it is.
   InputArray input;
   kernels::Shape result_shape;
+  std::optional<PlannedGather> gather;  // Before the rearrangement.
   std::optional<PlannedRearrangement> rearrangement;
 };
 
 struct PlannedTop {
   kernels::TopPlan plan;  // Of the rearranged input, if it is.
   InputArray input;
-  kernels::Shape group_shape;  // Of the groups: each has the plan's count of results.
+  kernels::Shape group_shape;           // Of the groups: each has the plan's count of results.
+  std::optional<PlannedGather> gather;  // Before the rearrangement.
   std::optional<PlannedRearrangement> rearrangement;
 };
 
@@ -157,9 +169,15 @@ absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& req
 absl::StatusOr<PlannedSubtraction> PlanRequest(const v1::SubtractAccumulatorsRequest& request,
                                                const PlanningContext& context);
 
-// An array that is to be rearranged lies on one device. Error: INVALID_ARGUMENT that names the
-// grouping.
-absl::Status CheckIsOnOneDevice(const InputArray& array);
+// On the device with the most room. Errors: RESOURCE_EXHAUSTED, as of a job larger than a lane,
+// where a tenant may not have so much on one device.
+absl::StatusOr<PlannedGather> PlanGather(const InputArray& array, const PlanningContext& context);
+
+// The engine that the operation needs, if it needs one.
+inline std::optional<uint32_t> EngineOf(const InputArray& array,
+                                        const std::optional<PlannedGather>& gather) {
+  return gather ? std::optional(gather->engine) : array.engine();
+}
 
 // Room for the copies of a rearrangement, of so many bytes together, on the engine that the input
 // needs, if it needs one. Errors: RESOURCE_EXHAUSTED, as of a job larger than a lane, where a

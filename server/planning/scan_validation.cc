@@ -162,13 +162,17 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
   return InvalidField("destination", "no destination is given");
 }
 
-// Whether the shards can be scanned by themselves, or one after the other.
-absl::Status CheckShardedScan(const InputArray& array, const kernels::ScanPlan& plan) {
-  if (!array.is_sharded() || plan.grouping.kind != kernels::GroupingKind::kAxis0) {
-    return absl::OkStatus();
-  }
-  return InvalidField("grouping",
-                      "along this axis every column of a sharded array lies on several devices");
+// Gathers the shards unless the devices that have them scan them: no engine hands out the carries
+// of columns, or writes to another one's memory.
+absl::Status PlanShards(const InputArray& array, const PlannedGroups& groups,
+                        const PlanningContext& context, PlannedScan& planned) {
+  const auto* const region = std::get_if<RegionResult>(&planned.result);
+  const std::optional<uint32_t> engine = region ? region->region->engine() : std::nullopt;
+  const bool is_by_columns = planned.plan.grouping.kind == kernels::GroupingKind::kAxis0;
+  if (!groups.rearrangement && !is_by_columns && !engine) return absl::OkStatus();
+  absl::Status status = Assign(PlanGather(array, context), planned.gather);
+  if (status.ok() && engine) planned.gather->engine = *engine;
+  return status;
 }
 
 }  // namespace
@@ -190,18 +194,17 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   spec.grouping = std::move(groups.grouping);
   absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(groups.array, std::move(spec));
   if (!plan.ok()) return plan.status();
-  absl::Status shards_status =
-      groups.rearrangement ? CheckIsOnOneDevice(*array) : CheckShardedScan(*array, *plan);
-  if (shards_status.ok() && array->is_sharded()) {
-    shards_status = RefuseStrategy(request, "a sharded array");
-  }
-  if (!shards_status.ok()) return shards_status;
-  PlannedScan planned{*std::move(plan), {}, std::nullopt, std::nullopt, InlineResult{},
+  PlannedScan planned{*std::move(plan), {},           std::nullopt,
+                      std::nullopt,     std::nullopt, InlineResult{},
                       context.arrays};
   const bool type_is_kept = planned.plan.output_type == array->description.element_type;
   absl::Status status = ConvertDestination(request, *array, type_is_kept, context, planned);
   if (status.ok() && std::holds_alternative<InlineResult>(planned.result)) {
     status = CheckAnswerSize(planned.plan, limits);
+  }
+  if (status.ok() && array->is_sharded()) {
+    status = FirstError(RefuseStrategy(request, "a sharded array"),
+                        PlanShards(*array, groups, context, planned));
   }
   if (!status.ok()) return status;
   planned.input = *std::move(array);
@@ -210,7 +213,8 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   if (!groups.rearrangement) return planned;
   // The input in another order, and its results.
   const uint64_t room_bytes = planned.plan.array.size_bytes() + planned.plan.output_size_bytes();
-  std::optional<uint32_t> engine = PlaceOf(planned);
+  std::optional<uint32_t> engine =
+      planned.gather ? std::optional(planned.gather->engine) : PlaceOf(planned);
   if (!engine && planned.selection) engine = planned.selection->engine;
   status = Assign(PlanRearrangement(*groups.rearrangement, room_bytes, engine, context),
                   planned.rearrangement);

@@ -169,6 +169,14 @@ class CpuLane final : public Lane {
     });
   }
 
+  absl::Status AddWords(ResidentSpan from, MutableResidentSpan to, std::stop_token stop) override {
+    if (stop.stop_requested()) return absl::CancelledError("the job was cancelled");
+    const auto* const added = reinterpret_cast<const uint64_t*>(from.data);
+    auto* const words = reinterpret_cast<uint64_t*>(to.data);
+    for (uint64_t i = 0; i < to.size_bytes / sizeof(uint64_t); ++i) words[i] += added[i];
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<KeyedReductionResult> RunKeyedReduction(const KeyedReductionPlan& plan,
                                                          const KeyedInput& input,
                                                          std::stop_token stop,

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -111,6 +112,20 @@ int CudaDeviceCount() {
   if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
   cudaGetLastError();
   return 0;
+}
+
+// Where it fails, copies between the devices go through the host.
+void ConnectDevices(std::span<const int> devices) {
+  for (const int device : devices) {
+    for (const int other : devices) {
+      int is_possible = 0;
+      const bool is_there = device != other && cudaSetDevice(device) == cudaSuccess &&
+                            cudaDeviceCanAccessPeer(&is_possible, device, other) == cudaSuccess &&
+                            is_possible != 0;
+      if (is_there) cudaDeviceEnablePeerAccess(other, 0);
+      cudaGetLastError();
+    }
+  }
 }
 
 absl::StatusOr<std::unique_ptr<Engine>> CreateCudaEngine(int device) {

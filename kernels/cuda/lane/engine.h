@@ -5,6 +5,7 @@
 #define GRIDFOLD_KERNELS_CUDA_LANE_ENGINE_H_
 
 #include <memory>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "kernels/contract/engine.h"
@@ -14,6 +15,10 @@ namespace gridfold::kernels {
 // Errors: FAILED_PRECONDITION where there is no such device, or it is of a kind that the program
 // was not built for; INTERNAL where it fails.
 absl::StatusOr<std::unique_ptr<Engine>> CreateCudaEngine(int device);
+
+// Lets each of these devices copy directly from the others, where the machine has a way between
+// them. To be called once, after their engines were created.
+void ConnectDevices(std::span<const int> devices);
 
 // GPUs that the driver offers; 0 where there is no driver.
 int CudaDeviceCount();

@@ -21,6 +21,7 @@
 #include "kernels/cuda/device/scratch.h"
 #include "kernels/cuda/device/stream.h"
 #include "kernels/cuda/device/zeroed_memory.h"
+#include "kernels/cuda/histogram/histogram.h"
 #include "kernels/cuda/lane/job_timer.h"
 #include "kernels/cuda/lane/layout.h"
 #include "kernels/cuda/lane/part_copier.h"
@@ -55,6 +56,10 @@ class CudaLane final : public Lane {
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                const HistogramInput& input, std::stop_token stop,
                                                RunStatistics& statistics) override;
+  absl::Status CountInto(const HistogramPlan& plan, const HistogramInput& input,
+                         MutableResidentSpan words, std::stop_token stop,
+                         RunStatistics& statistics) override;
+  absl::Status AddWords(ResidentSpan from, MutableResidentSpan to, std::stop_token stop) override;
   absl::StatusOr<QuantileResult> RunQuantiles(const QuantilePlan& plan, InputSpan input,
                                               std::stop_token stop,
                                               RunStatistics& statistics) override;
@@ -106,6 +111,9 @@ class CudaLane final : public Lane {
   absl::Status TotalStaged(const ScanPlan& plan, const InputSpan& input,
                            const std::stop_token& stop, RunStatistics& statistics,
                            ScanTotals& totals);
+  // Counts, and leaves the counters in the lane's memory until the job ends.
+  absl::StatusOr<DeviceHistogram> Count(const HistogramPlan& plan, const HistogramInput& input,
+                                        const std::stop_token& stop, RunStatistics& statistics);
   absl::Status Histogram(const HistogramPlan& plan, const HistogramInput& input,
                          const std::stop_token& stop, RunStatistics& statistics,
                          HistogramResult& result);
