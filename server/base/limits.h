@@ -337,7 +337,8 @@ inline constexpr size_t kScrapeRequestBytesMax = 8 * kKiB;
 inline constexpr uint64_t kDealtBytesMin = 16 * kMiB;
 inline constexpr uint64_t kDealtBytesPerStateByte = 256;
 // Counters of a histogram from which on those of several devices are added up on one of them, and
-// not by the host.
+// not by the host: of 1 GiB on two H200, 131,072 bins took 0.50 ms that way and 0.59 by the host,
+// 1,048,576 bins 2.3 and 2.7, 4,000,000 bins 6.8 and 13.7, with the way to the host.
 inline constexpr uint64_t kCombinedBytesMin = kMiB;
 // The part of a GPU's free memory that is for resident arrays, in units of so many bytes, where
 // --resident-bytes does not say how much; lanes take some of the rest.
