@@ -122,6 +122,54 @@ TEST_P(PairedTest, LongArrays) {
   }
 }
 
+// Runs that are summed quickly beside those that are not: the sums of a part that is too short for a
+// quick run have the same bits.
+TEST_P(PairedTest, WholeRunsHaveTheBitsOfShortOnes) {
+  constexpr uint64_t kSize = 3 * 1024;
+  for (const ElementType type : kAllTypes) {
+    for (int range = 0; range < 4; ++range) {
+      TestArray x = range == 3 ? MakeVector(type, kSize, DataKind::kSpecial, 1)
+                    : range == 2 ? MakeVector(type, kSize, DataKind::kWide, 1)
+                                 : MakeUniform(type, kSize, 0, 100, 1);
+      TestArray y = range == 2 ? MakeVector(type, kSize, DataKind::kWide, 2)
+                               : MakeUniform(type, kSize, range == 0 ? 0 : 1, 100, 2);
+      // One that lies far from the others, in the second run.
+      if (range == 1 && IsFloatingPoint(type)) x.Set(1500, 0x1p-12L);
+      const TestArray weights = MakeUniform(type, kSize, 1, 50, 3);
+      const PairedSpec spec{.statistics = kAllStatistics, .has_y = true, .has_weights = true};
+      const PairedPlan plan = PlanPaired(x.description(), spec).value();
+      const auto sums_of = [&](uint64_t begin, uint64_t end) {
+        const uint64_t size = ElementSize(type);
+        const auto part = [&](const TestArray& array) {
+          return HostSpan{array.data() + begin * size, (end - begin) * size};
+        };
+        const PairedPlan part_plan =
+            PlanPaired(ArrayDescription::Vector(type, end - begin), spec).value();
+        RunStatistics statistics;
+        return engine().lane()
+            .RunPaired(part_plan, {.x = part(x), .y = part(y), .weights = part(weights)},
+                       std::stop_token(), statistics)
+            .value();
+      };
+      PairedSums merged = NoSums(plan);
+      for (uint64_t begin = 0; begin < kSize; begin += 512) {
+        MergeSums(plan, sums_of(begin, begin + 512), merged);
+      }
+      const PairedSums whole = sums_of(0, kSize);
+      EXPECT_EQ(merged.flags, whole.flags) << ElementTypeName(type) << " " << range;
+      const std::vector<size_t> offsets = LimbOffsets(plan);
+      for (size_t t = 0; t < plan.terms.size(); ++t) {
+        if ((whole.flags[t] & kSawNan) != 0) continue;  // Then the numbers mean nothing.
+        for (size_t limb = offsets[t]; limb < offsets[t + 1]; ++limb) {
+          EXPECT_EQ(merged.limbs[limb], whole.limbs[limb])
+              << ElementTypeName(type) << " " << range << " term " << t;
+        }
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
 // What float64 arithmetic loses in any order.
 TEST_P(PairedTest, WhatCancelsLeavesTheRest) {
   const ElementType type = ElementType::kFloat64;

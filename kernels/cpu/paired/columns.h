@@ -3,6 +3,7 @@
 #define GRIDFOLD_KERNELS_CPU_PAIRED_COLUMNS_H_
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "kernels/contract/array.h"
@@ -24,6 +25,15 @@ class PairedColumns {
   PairedColumns(const PairedPlan& plan, const PairedArrays& arrays, uint64_t begin, uint64_t end)
       : capacity_(end - begin), column_count_(plan.column_count + (plan.has_weights ? 1 : 0)) {
     elements_.resize(capacity_ * column_count_);
+    if (!plan.ignores_nan() && !plan.is_of_matrix()) {
+      for (uint64_t c = 0; c < column_count_; ++c) {
+        const HostSpan& from = c == plan.column_count ? arrays.weights : c == 0 ? arrays.x : arrays.y;
+        std::memcpy(elements_.data() + c * capacity_, from.data + begin * sizeof(T),
+                    capacity_ * sizeof(T));
+      }
+      count_ = capacity_;
+      return;
+    }
     for (uint64_t i = begin; i < end; ++i) {
       const uint64_t place = count_;
       bool has_nan = false;

@@ -8,6 +8,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "kernels/cpu/paired/columns.h"
+#include "kernels/cpu/paired/quick_sums.h"
 #include "kernels/numerics/paired/product_sum.h"
 
 namespace gridfold::kernels::cpu {
@@ -18,16 +19,33 @@ namespace {
 constexpr uint64_t kTurnElements = uint64_t{1} << 16;
 static_assert(kTurnElements <= kProductsPerDigit);
 
+// AddRun, where there is such a way and the run is whole.
+template <class T, int kFactors, class Add>
+bool AddWholeRun(const T* const* factors, uint64_t count, Add add, uint32_t& flags) {
+  if constexpr (HasQuickSums<T, kFactors>()) {
+    return count == kQuickRun && AddRun<T, kFactors>(factors, add, flags);
+  }
+  return false;
+}
+
 // Adds the products of a term to its digits, and returns their flags.
 template <class T, int kFactors>
 uint32_t SumProducts(const PairedColumns<T>& columns, const PairedTerm& term, int64_t* digits) {
   const T* factors[kFactors];
   for (size_t f = 0; f < kFactors; ++f) factors[f] = columns.column(term.factors[f]);
+  const auto add = [&](uint32_t digit, int64_t value) { digits[digit] += value; };
   uint32_t flags = 0;
-  for (uint64_t i = 0; i < columns.count(); ++i) {
-    T product[kFactors];
-    for (int f = 0; f < kFactors; ++f) product[f] = factors[f][i];
-    flags |= AddProduct(product, [&](uint32_t digit, int64_t value) { digits[digit] += value; });
+  for (uint64_t left = columns.count(); left > 0;) {
+    const uint64_t count = std::min<uint64_t>(left, kQuickRun);
+    if (!AddWholeRun<T, kFactors>(factors, count, add, flags)) {
+      for (uint64_t i = 0; i < count; ++i) {
+        T product[kFactors];
+        for (size_t f = 0; f < kFactors; ++f) product[f] = factors[f][i];
+        flags |= AddProduct(product, add);
+      }
+    }
+    for (const T*& factor : factors) factor += count;
+    left -= count;
   }
   return flags;
 }
