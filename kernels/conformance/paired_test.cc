@@ -122,13 +122,13 @@ TEST_P(PairedTest, LongArrays) {
   }
 }
 
-// Runs that are summed quickly beside those that are not: the sums of a part that is too short for a
-// quick run have the same bits.
+// Runs that are summed quickly beside those that are not: the sums of a part that is too short for
+// a quick run have the same bits.
 TEST_P(PairedTest, WholeRunsHaveTheBitsOfShortOnes) {
   constexpr uint64_t kSize = 3 * 1024;
   for (const ElementType type : kAllTypes) {
     for (int range = 0; range < 4; ++range) {
-      TestArray x = range == 3 ? MakeVector(type, kSize, DataKind::kSpecial, 1)
+      TestArray x = range == 3   ? MakeVector(type, kSize, DataKind::kSpecial, 1)
                     : range == 2 ? MakeVector(type, kSize, DataKind::kWide, 1)
                                  : MakeUniform(type, kSize, 0, 100, 1);
       TestArray y = range == 2 ? MakeVector(type, kSize, DataKind::kWide, 2)
@@ -146,7 +146,8 @@ TEST_P(PairedTest, WholeRunsHaveTheBitsOfShortOnes) {
         const PairedPlan part_plan =
             PlanPaired(ArrayDescription::Vector(type, end - begin), spec).value();
         RunStatistics statistics;
-        return engine().lane()
+        return engine()
+            .lane()
             .RunPaired(part_plan, {.x = part(x), .y = part(y), .weights = part(weights)},
                        std::stop_token(), statistics)
             .value();

@@ -27,7 +27,9 @@ class PairedColumns {
     elements_.resize(capacity_ * column_count_);
     if (!plan.ignores_nan() && !plan.is_of_matrix()) {
       for (uint64_t c = 0; c < column_count_; ++c) {
-        const HostSpan& from = c == plan.column_count ? arrays.weights : c == 0 ? arrays.x : arrays.y;
+        const HostSpan& from = c == plan.column_count ? arrays.weights
+                               : c == 0               ? arrays.x
+                                                      : arrays.y;
         std::memcpy(elements_.data() + c * capacity_, from.data + begin * sizeof(T),
                     capacity_ * sizeof(T));
       }

@@ -17,6 +17,7 @@
 #include "kernels/cpu/base/instruction_set.h"
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/paired/product_sum.h"
+#include "kernels/numerics/sums/exact_sum.h"
 
 namespace gridfold::kernels::cpu {
 
@@ -122,8 +123,8 @@ struct Found {
   bool is_exact = false;
 };
 
-// Products as float64 numbers, and their errors where they have some. `is_exact` is false where they
-// may be neither.
+// Products as float64 numbers, and their errors where they have some. `is_exact` is false where
+// they may be neither.
 template <class T, int kFactors>
 struct FloatRun {
   static constexpr bool kHasErrors = std::is_same_v<T, double> ? kFactors > 1 : kFactors > 2;
@@ -207,13 +208,12 @@ template <class Add>
 void AddNumber(double x, int lowest_exponent, Add add) {
   if (x == 0) return;
   const DecomposedFloat parts = Decompose(x);
-  const int position = static_cast<int>(parts.position) + FloatFormat<double>::kLowestExponent -
-                       lowest_exponent;
+  const int position =
+      static_cast<int>(parts.position) + FloatFormat<double>::kLowestExponent - lowest_exponent;
   // Bits below the unit are 0.
   const int zeros = position < 0 ? -position : 0;
-  ForEachDigit<FloatFormat<double>::kPrecision>(parts.significand >> zeros,
-                                                static_cast<uint32_t>(position + zeros),
-                                                parts.negative, add);
+  ForEachDigit<FloatFormat<double>::kPrecision>(
+      parts.significand >> zeros, static_cast<uint32_t>(position + zeros), parts.negative, add);
 }
 
 }  // namespace quick_internal
@@ -228,8 +228,8 @@ bool AddRun(const T* const* factors, Add add, uint32_t& flags) {
     Found found;
     RunForProcessor<FloatRun<T, kFactors>>(factors, &found);
     if (!found.is_exact) return false;
-    for (const double part : {found.products.upper, found.products.lower, found.errors.upper,
-                              found.errors.lower}) {
+    for (const double part :
+         {found.products.upper, found.products.lower, found.errors.upper, found.errors.lower}) {
       AddNumber(part, kFormat.lowest_exponent, add);
     }
     flags |= kSawOtherThanNegativeZero | (found.sizes.smallest < 0 ? kSawNegativeProduct : 0);
