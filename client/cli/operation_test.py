@@ -199,6 +199,13 @@ class OperationTest(CommandLineTest):
         counts = lambda *flags: self.json("histogram", path, *flags)["channels"][0]["counts"]
         self.assertEqual(counts(), np.histogram(self.samples, 10)[0].tolist())
         self.assertEqual(counts("--bins", 33), np.histogram(self.samples, 33)[0].tolist())
+        for rule in ("auto", "fd", "scott", "rice", "sturges", "sqrt"):
+            self.assertEqual(counts("--bins", rule), np.histogram(self.samples, rule)[0].tolist())
+            self.assertEqual(counts("--bins", rule, "--range=-0.5,1"),
+                             np.histogram(self.samples, rule, (-0.5, 1))[0].tolist())
+        refused = self.run_cli("histogram", path, "--bins", "doane")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(b"nor one of auto, fd, scott", refused.stderr)
         edges = [-np.inf, -1, 0.25, np.inf]
         self.assertEqual(counts("--edges", "-inf,-1,0.25,inf"),
                          np.histogram(self.samples, edges)[0].tolist())

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,12 +17,30 @@ namespace gridfold::client {
 // Except for IntegerBins, every bin is half-open, [edges[i], edges[i + 1]), but the last one
 // closed, with the edges that the result holds.
 
+// Rules for how many bins there are: those of numpy.histogram_bin_edges in NumPy 1, from exact
+// statistics. The numbers are those of the wire.
+enum class BinRule {
+  kAuto = 1,
+  kFreedmanDiaconis = 2,
+  kScott = 3,
+  kRice = 4,
+  kSturges = 5,
+  kSqrt = 6,
+};
+
+// "auto", "fd", "scott", "rice", "sturges" and "sqrt", as NumPy names them; nothing for others.
+std::optional<BinRule> BinRuleOf(std::string_view name);
+
 // Bins of equal width. Both bounds or none; without bounds the range is that of the finite
 // elements.
 struct EvenBins {
-  uint64_t bin_count = 0;
+  uint64_t bin_count = 0;  // 0 with a rule.
   std::optional<double> lower_bound = std::nullopt;
   std::optional<double> upper_bound = std::nullopt;
+  // Says how many bins there are; the result tells. With bounds of the elements between them;
+  // without, all must be finite. For Client::ComputeHistogram only, of one channel without weights
+  // or an accumulator.
+  std::optional<BinRule> rule = std::nullopt;
 };
 
 // Bins between the given edges, which increase strictly and are one more than the bins. The first

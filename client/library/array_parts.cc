@@ -148,10 +148,17 @@ bool IsFlatOrMatrix(const ArrayView& array, const ReductionOptions& options) {
   return std::holds_alternative<Axis>(options.grouping) && array.shape().size() == 2;
 }
 
+bool HasRule(const HistogramOptions& options) {
+  return std::any_of(options.bins.begin(), options.bins.end(), [](const BinSpecification& bins) {
+    const auto* const even = std::get_if<EvenBins>(&bins);
+    return even != nullptr && even->rule.has_value();
+  });
+}
+
 bool HasRangeToFind(const HistogramOptions& options) {
   return std::any_of(options.bins.begin(), options.bins.end(), [](const BinSpecification& bins) {
     const auto* const even = std::get_if<EvenBins>(&bins);
-    return even != nullptr && !(even->lower_bound && even->upper_bound);
+    return even != nullptr && (even->rule || !(even->lower_bound && even->upper_bound));
   });
 }
 

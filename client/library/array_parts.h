@@ -57,7 +57,10 @@ bool HasShapeOfElements(const ArrayView& array);
 // stand in a row: the answer's shape then follows from its groups.
 bool IsFlatOrMatrix(const ArrayView& array, const ReductionOptions& options);
 
-// Whether some bins have no bounds: their range follows from the samples.
+// Whether a rule says how many bins there are: it looks at all samples together.
+bool HasRule(const HistogramOptions& options);
+
+// Whether some bins have no bounds, or a rule: their edges follow from the samples.
 bool HasRangeToFind(const HistogramOptions& options);
 
 // Whether products of floating-point elements are asked for: they depend on where in the whole the

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -11,6 +13,7 @@ namespace gridfold::client {
 namespace {
 
 static_assert(static_cast<int>(OutOfRangePolicy::kClamp) == v1::OUT_OF_RANGE_POLICY_CLAMP);
+static_assert(static_cast<int>(BinRule::kSqrt) == v1::HISTOGRAM_BIN_RULE_SQRT);
 static_assert(static_cast<int>(HistogramFormat::kSparse) == v1::HISTOGRAM_FORMAT_SPARSE);
 
 // Sets the member of a v1::BinSpecification that a layout belongs to.
@@ -21,6 +24,7 @@ struct LayoutWriter {
     proto.mutable_even()->set_bin_count(bins.bin_count);
     if (bins.lower_bound) proto.mutable_even()->set_lower_bound(*bins.lower_bound);
     if (bins.upper_bound) proto.mutable_even()->set_upper_bound(*bins.upper_bound);
+    if (bins.rule) proto.mutable_even()->set_rule(static_cast<v1::HistogramBinRule>(*bins.rule));
   }
   void operator()(const EdgeBins& bins) const {
     proto.mutable_edges()->mutable_edges()->Add(bins.edges.begin(), bins.edges.end());
@@ -75,6 +79,16 @@ bool IsConsistent(const HistogramResult& result, const HistogramOptions& options
 }
 
 }  // namespace
+
+std::optional<BinRule> BinRuleOf(std::string_view name) {
+  constexpr std::pair<std::string_view, BinRule> kRules[] = {
+      {"auto", BinRule::kAuto}, {"fd", BinRule::kFreedmanDiaconis}, {"scott", BinRule::kScott},
+      {"rice", BinRule::kRice}, {"sturges", BinRule::kSturges},     {"sqrt", BinRule::kSqrt}};
+  for (const auto& [its_name, rule] : kRules) {
+    if (its_name == name) return rule;
+  }
+  return std::nullopt;
+}
 
 v1::BinSpecification ToProto(const BinSpecification& bins) {
   v1::BinSpecification proto;

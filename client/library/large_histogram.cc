@@ -31,7 +31,7 @@ struct HistogramOperation {
     return count * sizeof(double);
   }
 
-  // A stream has gone by before the range of its samples is known.
+  // A stream has gone by before the range of its samples, or what a rule looks at, is known.
   static bool CanStream(const ArrayView& array, const Options& options,
                         const ServerLimits& /*limits*/, const ClientOptions& /*client_options*/) {
     return !HasTruths(array, options) && !options.where && !HasRangeToFind(options) &&
@@ -119,7 +119,8 @@ absl::StatusOr<HistogramResult> ArrayCalls::ComputeHistogram(const ArrayView& ar
                             wanted == ArrayTransport::kRegion ||
                             (wanted == ArrayTransport::kAuto &&
                              HistogramOperation::SizeBytes(array, options) >= kStreamsBytesMin);
-  if (!HasRangeToFind(options) || options.return_accumulator || options.where || !can_be_parts) {
+  if (!HasRangeToFind(options) || HasRule(options) || options.return_accumulator || options.where ||
+      !can_be_parts) {
     return count(options);
   }
   // The samples go twice, in parts: once for their range, once to be counted in it.

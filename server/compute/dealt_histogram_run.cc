@@ -138,7 +138,7 @@ std::vector<PartPlace> PlacesOfParts(const PlannedHistogram& planned, const Limi
   const bool is_worth_it = limits.dealt_bytes_min > 0 && size_bytes >= limits.dealt_bytes_min &&
                            kernels::CounterBytes(plan) <= size_bytes / kDealtBytesPerStateByte;
   if (!is_worth_it || limits.engine_count < 2 || planned.engine || planned.selection ||
-      !planned.truths.empty()) {
+      planned.rule || !planned.truths.empty()) {
     return {};
   }
   std::vector<PartPlace> places = EqualPlaces(plan.array.element_count, plan.channel_count, limits);

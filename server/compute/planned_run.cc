@@ -8,6 +8,7 @@
 
 #include "kernels/accumulators/accumulator.h"
 #include "kernels/contract/histogram_outline.h"
+#include "server/compute/bin_rule_run.h"
 #include "server/compute/rearranged_run.h"
 #include "server/compute/selected_run.h"
 #include "server/compute/tolerant_run.h"
@@ -108,20 +109,25 @@ absl::StatusOr<v1::ComputeHistogramResponse> Run(const PlannedHistogram& planned
                                                  kernels::Lane& lane, const std::stop_token& stop,
                                                  kernels::RunStatistics& statistics) {
   kernels::HistogramPlan plan = planned.plan;
-  if (absl::Status status = kernels::CompletePlan(stop, plan); !status.ok()) return status;
+  if (!planned.rule) {
+    if (absl::Status status = kernels::CompletePlan(stop, plan); !status.ok()) return status;
+  }
   for (const InputArray& array : planned.truths) {
     if (absl::Status status = CheckTruths(array, lane, stop); !status.ok()) return status;
   }
-  if (!planned.selection) {
-    return MakeAnswer(plan, lane.RunHistogram(PlanForLane(plan), planned.input, stop, statistics),
-                      stop);
+  SelectedSamples samples{planned.input, {}};
+  if (planned.selection) {
+    absl::StatusOr<SelectedSamples> selected = SelectSamples(planned, lane, stop, plan, statistics);
+    if (!selected.ok()) return selected.status();
+    samples = *std::move(selected);
   }
-  const absl::StatusOr<SelectedSamples> samples =
-      SelectSamples(planned, lane, stop, plan, statistics);
-  if (!samples.ok()) return samples.status();
+  if (planned.rule) {
+    absl::Status status = ApplyRule(planned, samples.input.array, lane, stop, plan, statistics);
+    if (!status.ok()) return status;
+  }
   kernels::RunStatistics run;
   const absl::StatusOr<kernels::HistogramResult> result =
-      lane.RunHistogram(PlanForLane(plan), samples->input, stop, run);
+      lane.RunHistogram(PlanForLane(plan), samples.input, stop, run);
   statistics.Add(run);
   return MakeAnswer(plan, result, stop);
 }

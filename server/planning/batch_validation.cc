@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
 #include "server/planning/answer_size.h"
+#include "server/planning/bin_rule_validation.h"
 #include "server/planning/placement.h"
 
 namespace gridfold::server {
@@ -23,11 +24,18 @@ PlannedOperation Plan(const Request& request, const PlanningContext& context) {
   return *std::move(planned);
 }
 
+PlannedOperation PlanHistogram(const v1::ComputeHistogramRequest& request,
+                               const PlanningContext& context) {
+  absl::Status status = RefuseRules(request.bins(), "bins", "a batch");
+  if (!status.ok()) return status;
+  return Plan(request, context);
+}
+
 PlannedOperation Plan(const v1::BatchOperation& operation, const PlanningContext& context) {
   switch (operation.operation_case()) {
     case v1::BatchOperation::kReduction: return Plan(operation.reduction(), context);
     case v1::BatchOperation::kScan: return Plan(operation.scan(), context);
-    case v1::BatchOperation::kHistogram: return Plan(operation.histogram(), context);
+    case v1::BatchOperation::kHistogram: return PlanHistogram(operation.histogram(), context);
     case v1::BatchOperation::kKeyedReduction: return Plan(operation.keyed_reduction(), context);
     case v1::BatchOperation::OPERATION_NOT_SET: break;
   }

@@ -10,6 +10,7 @@
 #include "kernels/folds/histogram_fold.h"
 #include "server/planning/answer_size.h"
 #include "server/planning/array_validation.h"
+#include "server/planning/bin_rule_validation.h"
 #include "server/planning/request_validation.h"
 #include "server/planning/validation_steps.h"
 #include "server/wire/proto_conversion.h"
@@ -223,9 +224,17 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
       FirstError(ConvertSpec(request, spec), held,
                  is_sharded ? RefuseStrategy(request, "a sharded array") : absl::OkStatus());
   if (!converted.ok()) return converted;
+  std::optional<kernels::BinRule> rule;
+  absl::Status status = ConvertRule(request, rule);
+  if (status.ok() && is_sharded) status = RefuseRules(request.bins(), "bins", "a sharded array");
+  if (!status.ok()) return status;
+  if (rule) {
+    std::get<kernels::EvenBinsSpec>(spec.bins.front()).bin_count =
+        RuleBinsMax(array->description.element_count, limits);
+  }
   absl::StatusOr<kernels::HistogramPlan> plan =
       kernels::OutlineHistogram(array->description, std::move(spec), limits.bin_count_max);
-  if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
+  if (status = CheckPlan(plan, limits); !status.ok()) return status;
   PlannedHistogram planned{*std::move(plan),
                            arrays.input,
                            std::move(arrays.shards),
@@ -236,10 +245,9 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
                            std::move(arrays.truths),
                            context.arrays};
   if (request.has_where()) {
-    if (absl::Status status = PlanSelected(request, *array, context, planned); !status.ok()) {
-      return status;
-    }
+    if (status = PlanSelected(request, *array, context, planned); !status.ok()) return status;
   }
+  if (rule) PlaceRule(*rule, planned);
   return planned;
 }
 
@@ -249,9 +257,9 @@ absl::StatusOr<PlannedHistogramStream> PlanStream(const v1::ComputeHistogramRequ
       ValidateStreamedSamples(request.array(), "array");
   if (!type.ok()) return type.status();
   kernels::HistogramSpec spec;
-  const absl::Status converted =
-      FirstError(ConvertSpec(request, spec), RefuseStrategy(request, "a stream"),
-                 ConvertStreamedCompanions(request, *type, spec));
+  const absl::Status converted = FirstError(
+      RefuseRules(request.bins(), "bins", "a stream"), ConvertSpec(request, spec),
+      RefuseStrategy(request, "a stream"), ConvertStreamedCompanions(request, *type, spec));
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::HistogramPlan> plan = kernels::OutlineHistogram(
       kernels::ArrayDescription::Vector(*type, 0), std::move(spec), limits.bin_count_max);

@@ -8,6 +8,7 @@
 #include "kernels/folds/histogram_fold.h"
 #include "server/planning/answer_size.h"
 #include "server/planning/array_validation.h"
+#include "server/planning/bin_rule_validation.h"
 #include "server/planning/request_validation.h"
 #include "server/planning/validation_steps.h"
 #include "server/wire/proto_conversion.h"
@@ -72,6 +73,10 @@ absl::Status ConvertBins(const v1::KeyBins& request, kernels::KeyBinsSpec& bins)
     bins.bins.push_back(*std::move(spec));
   }
   bins.two_dimensional = request.has_y_keys();
+  if (absl::Status status = RefuseRules(request.bins(), "bins.bins", "groups by key");
+      !status.ok()) {
+    return status;
+  }
   return Assign(FromWire(request.out_of_range_policy(), "bins.out_of_range_policy"),
                 bins.out_of_range_policy);
 }

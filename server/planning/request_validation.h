@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gridfold/v1/compute_service.pb.h"
+#include "kernels/contract/bin_rule.h"
 #include "kernels/contract/engine.h"
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/shape.h"
@@ -107,8 +108,15 @@ struct HistogramShards {
   }
 };
 
+// How a histogram's only bins get their number on a lane.
+struct PlannedBinRule {
+  kernels::BinRule rule;
+  uint32_t engine = 0;  // Where the lane has room beside resident arrays, if it needs some.
+};
+
 struct PlannedHistogram {
-  kernels::HistogramPlan plan;  // An outline: a lane completes it.
+  // An outline: a lane completes it. With a rule its bins are as many as there may be.
+  kernels::HistogramPlan plan;
   kernels::HistogramInput input;
   HistogramShards shards;
   std::vector<ArrayLease> leases;
@@ -116,7 +124,8 @@ struct PlannedHistogram {
   std::optional<uint32_t> engine;  // Which must run it, where any will not do.
   std::optional<PlannedSelection> selection;
   std::vector<InputArray> truths;  // Those of its arrays that are bool.
-  TenantArrays arrays;             // Whose room counters take that stay on devices.
+  TenantArrays arrays;             // Whose room rules take, and counters that stay on devices.
+  std::optional<PlannedBinRule> rule = std::nullopt;
 };
 
 struct PlannedQuantiles {

@@ -125,6 +125,15 @@ constexpr Pair<v1::QuantileMethod, kernels::QuantileMethod> kQuantileMethods[] =
     {v1::QUANTILE_METHOD_MEAN, kernels::QuantileMethod::kMean},
 };
 
+constexpr Pair<v1::HistogramBinRule, kernels::BinRule> kBinRules[] = {
+    {v1::HISTOGRAM_BIN_RULE_AUTO, kernels::BinRule::kAuto},
+    {v1::HISTOGRAM_BIN_RULE_FD, kernels::BinRule::kFreedmanDiaconis},
+    {v1::HISTOGRAM_BIN_RULE_SCOTT, kernels::BinRule::kScott},
+    {v1::HISTOGRAM_BIN_RULE_RICE, kernels::BinRule::kRice},
+    {v1::HISTOGRAM_BIN_RULE_STURGES, kernels::BinRule::kSturges},
+    {v1::HISTOGRAM_BIN_RULE_SQRT, kernels::BinRule::kSqrt},
+};
+
 constexpr Pair<v1::PairedStatistic, kernels::PairedStatistic> kPairedStatistics[] = {
     {v1::PAIRED_STATISTIC_DOT, kernels::PairedStatistic::kDot},
     {v1::PAIRED_STATISTIC_COVARIANCE, kernels::PairedStatistic::kCovariance},
@@ -319,6 +328,9 @@ absl::StatusOr<kernels::PairedStatistic> FromWire(v1::PairedStatistic statistic,
 }
 absl::StatusOr<kernels::WeightKind> FromWire(v1::WeightKind kind, absl::string_view field) {
   return FindKernel(kWeightKinds, kind, field);
+}
+absl::StatusOr<kernels::BinRule> FromWire(v1::HistogramBinRule rule, absl::string_view field) {
+  return FindKernel(kBinRules, rule, field);
 }
 absl::StatusOr<bool> IsSparse(v1::HistogramFormat format, absl::string_view field) {
   return FindKernel(kSparseFormats, format, field);

@@ -15,10 +15,12 @@
 #include "google/protobuf/repeated_field.h"
 #include "gridfold/v1/array.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
+#include "gridfold/v1/histogram_rule.pb.h"
 #include "gridfold/v1/region_service.pb.h"
 #include "gridfold/v1/selection.pb.h"
 #include "gridfold/v1/server_service.pb.h"
 #include "kernels/accumulators/accumulator.h"
+#include "kernels/contract/bin_rule.h"
 #include "kernels/contract/engine.h"
 #include "kernels/contract/scalar.h"
 #include "kernels/contract/shape.h"
@@ -49,6 +51,7 @@ absl::StatusOr<kernels::QuantileMethod> FromWire(v1::QuantileMethod method,
 absl::StatusOr<kernels::PairedStatistic> FromWire(v1::PairedStatistic statistic,
                                                   absl::string_view field);
 absl::StatusOr<kernels::WeightKind> FromWire(v1::WeightKind kind, absl::string_view field);
+absl::StatusOr<kernels::BinRule> FromWire(v1::HistogramBinRule rule, absl::string_view field);
 // The default where there is none.
 absl::StatusOr<kernels::EmptyGroupRule> FromWire(const v1::EmptyGroup& rule,
                                                  absl::string_view field);

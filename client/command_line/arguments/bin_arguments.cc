@@ -78,20 +78,36 @@ int KindCount(const BinArguments& arguments) {
 }
 
 absl::StatusOr<BinSpecification> ToRangeBins(const BinArguments& arguments) {
-  const uint64_t bin_count = arguments.bin_count.value_or(kBinCountDefault);
+  if (arguments.rule && arguments.logarithmic) {
+    return absl::InvalidArgumentError("--bins: --log needs a number, no rule says how many");
+  }
+  const uint64_t bin_count = arguments.rule ? 0 : arguments.bin_count.value_or(kBinCountDefault);
   if (arguments.range.empty()) {
     if (arguments.logarithmic) return absl::InvalidArgumentError("--log needs --range");
-    return EvenBins{bin_count};
+    return EvenBins{.bin_count = bin_count, .rule = arguments.rule};
   }
   const absl::StatusOr<Range> range = ParseRange(arguments.range);
   if (!range.ok()) return range.status();
   if (arguments.logarithmic) return LogarithmicBins{bin_count, range->lower, range->upper};
-  return EvenBins{bin_count, range->lower, range->upper};
+  return EvenBins{bin_count, range->lower, range->upper, arguments.rule};
+}
+
+// A number of bins, or the name of the rule that says how many.
+void ParseBins(const std::string& text, BinArguments& arguments) {
+  arguments.bin_count.reset();
+  arguments.rule = BinRuleOf(text);
+  if (arguments.rule) return;
+  arguments.bin_count = ParseNumber<uint64_t>(text);
+  if (arguments.bin_count.value_or(0) > 0) return;
+  throw CLI::ValidationError("--bins",
+                             absl::StrCat("'", text, "' is neither a whole number from 1 to ",
+                                          std::numeric_limits<uint64_t>::max(),
+                                          " nor one of auto, fd, scott, rice, sturges and sqrt"));
 }
 
 absl::StatusOr<BinSpecification> ToOneLayout(const BinArguments& arguments) {
   if (!arguments.edges.empty()) {
-    if (arguments.bin_count || !arguments.range.empty()) {
+    if (arguments.bin_count || arguments.rule || !arguments.range.empty()) {
       return absl::InvalidArgumentError("--edges goes without --bins and --range");
     }
     absl::StatusOr<std::vector<double>> edges = ParseNumberList<double>("--edges", arguments.edges);
@@ -118,7 +134,12 @@ absl::StatusOr<BinSpecification> ToOneLayout(const BinArguments& arguments) {
 
 void AddBinArguments(CLI::App& command, BinArguments& arguments) {
   const char* const group = "Bins";
-  AddNumberOption<uint64_t>(command, "--bins", arguments.bin_count, "Number of bins; default 10", 1)
+  command
+      .add_option_function<std::string>(
+          "--bins", [&arguments](const std::string& text) { ParseBins(text, arguments); },
+          "Number of bins, or NumPy's rule for it: auto, fd, scott, rice, sturges or sqrt; "
+          "default 10")
+      ->type_name("N|RULE")
       ->group(group);
   command.add_option("--range", arguments.range, "From where to where; default: the data's range")
       ->type_name("LO,HI")
@@ -152,7 +173,7 @@ absl::StatusOr<std::vector<BinSpecification>> ToBins(const BinArguments& argumen
     bins.push_back(*std::move(layout));
     return bins;
   }
-  if (arguments.bin_count || !arguments.range.empty()) {
+  if (arguments.bin_count || arguments.rule || !arguments.range.empty()) {
     return absl::InvalidArgumentError("--layout goes without --bins and --range");
   }
   for (const std::string& text : arguments.layouts) {

@@ -16,8 +16,9 @@ namespace gridfold::client {
 // The flags' values, as they were given.
 struct BinArguments {
   std::optional<uint64_t> bin_count = std::nullopt;
-  std::string range = {};  // "LO,HI".
-  std::string edges = {};  // "A,B,C".
+  std::optional<BinRule> rule = std::nullopt;  // In place of a number of bins.
+  std::string range = {};                      // "LO,HI".
+  std::string edges = {};                      // "A,B,C".
   bool logarithmic = false;
   std::string first_value = {};           // Of integer bins; an int64 or a uint64.
   std::vector<std::string> layouts = {};  // "even:10", one for each channel or axis.

@@ -36,6 +36,19 @@ TEST(BinArgumentsTest, DefaultIsTenBinsOverTheData) {
   EXPECT_EQ(bins.upper_bound, std::nullopt);
 }
 
+TEST(BinArgumentsTest, ARuleIsInPlaceOfANumber) {
+  const EvenBins bins =
+      OnlyBins<EvenBins>({.rule = BinRule::kFreedmanDiaconis, .range = "-60,140"});
+  EXPECT_EQ(bins.bin_count, 0u);
+  EXPECT_EQ(bins.rule, BinRule::kFreedmanDiaconis);
+  EXPECT_EQ(bins.upper_bound, 140);
+  EXPECT_EQ(OnlyBins<EvenBins>({.rule = BinRule::kAuto}).lower_bound, std::nullopt);
+  ExpectError({.rule = BinRule::kAuto, .range = "1,2", .logarithmic = true}, "--bins");
+  ExpectError({.rule = BinRule::kAuto, .edges = "1,2"}, "--edges");
+  ExpectError({.rule = BinRule::kAuto, .layouts = {"even:3"}}, "--layout");
+  ExpectError({.rule = BinRule::kAuto, .first_value = "1"}, "--integer");
+}
+
 TEST(BinArgumentsTest, EveryKindHasItsFlags) {
   const EvenBins even = OnlyBins<EvenBins>({.bin_count = 5, .range = "-60,140"});
   EXPECT_EQ(even.bin_count, 5u);

@@ -40,6 +40,7 @@ namespace {
 constexpr char kFooter[] = R"(
 Examples:
   gridfold histogram delay.npy --bins 10 --range -60,140
+  gridfold histogram delay.npy --bins auto
   gridfold histogram delay.npy --edges -inf,0,15,60,inf --json
   gridfold histogram income.npy --log --bins 20 --range 1000,1e7
   gridfold histogram image.npy --integer 0 --bins 256 --channels 3
@@ -207,12 +208,12 @@ class HistogramCommand : public Command {
   static bool IsBool(const InputPassage& input) { return TypeOf(input) == ElementType::kBool; }
   static bool IsBool(const std::optional<InputPassage>& input) { return input && IsBool(*input); }
 
-  // A stream has gone by before the range of its samples is known.
+  // A stream has gone by before the range of its samples, or what a rule looks at, is known.
   static bool CanStream(const HistogramOptions& options) {
     if (options.where) return false;
     return std::none_of(options.bins.begin(), options.bins.end(), [](const BinSpecification& bins) {
       const auto* const even = std::get_if<EvenBins>(&bins);
-      return even != nullptr && !even->lower_bound;
+      return even != nullptr && (even->rule || !even->lower_bound);
     });
   }
 

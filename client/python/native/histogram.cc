@@ -27,6 +27,11 @@ client::BinSpecification ToBins(const py::tuple& bins) {
     return client::EvenBins{bins[1].cast<uint64_t>(), bins[2].cast<std::optional<double>>(),
                             bins[3].cast<std::optional<double>>()};
   }
+  if (kind == "rule") {
+    return client::EvenBins{.lower_bound = bins[2].cast<std::optional<double>>(),
+                            .upper_bound = bins[3].cast<std::optional<double>>(),
+                            .rule = client::BinRuleOf(bins[1].cast<std::string>())};
+  }
   if (kind == "edges") return client::EdgeBins{bins[1].cast<std::vector<double>>()};
   if (kind == "integer") {
     const FirstInteger first = ToFirstInteger(bins[1]);

@@ -47,6 +47,17 @@ class ResidentTest(PackageTest):
                 with self.assertRaisesRegex(NotImplementedError, "doane"):
                     self.gpu.histogram(resident, "doane")
 
+    def test_rules_for_bins_of_every_type_and_in_a_range(self):
+        random = np.random.default_rng(7)
+        for dtype in ("i1", "u2", "i4", "u8", "f4", "f8"):
+            array = (random.normal(size=(40, 50)) * 20 + 40).clip(0, 120).astype(dtype)
+            with self.gpu.put(array) as resident:
+                for rule in ("auto", "fd", "scott", "rice", "sturges", "sqrt"):
+                    for bounds in (None, (20.5, 60), (40, 40), (500, 600)):
+                        for actual, expected in zip(self.gpu.histogram(resident, rule, bounds),
+                                                    np.histogram(array, rule, bounds)):
+                            self.assert_same(actual, expected, f"{dtype} {rule} {bounds}")
+
     def test_writing(self):
         with self.gpu.put(np.zeros((4, 2))) as resident:
             resident[1:3] = [[1, 2], [3, 4]]

@@ -54,19 +54,22 @@ def bins_by_rule(self: Any, array: Any, rule: str, range: Optional[tuple[float, 
     if is_weighted:
         raise TypeError("Automated estimation of the number of bins is not supported for weighted "
                         "data")
-    widths = _WIDTHS
-    if hasattr(array, "_lay_out"):
-        widths = {**_WIDTHS, **_WIDTHS_OF_QUANTILES}
-        if range is not None or rule not in widths:
-            raise NotImplementedError(f"bins: {rule!r} needs the elements here, or a range")
-    if rule not in widths:
+    is_resident = hasattr(array, "_lay_out")
+    if is_resident and rule not in _RULES_OF_SERVERS:
+        raise NotImplementedError(f"bins: {rule!r} needs the elements here")
+    if not is_resident and rule not in _WIDTHS:
         return np.histogram_bin_edges(array, rule, range)
     lower, upper = outer_edges(self, array, range)
+    if is_resident:
+        bounds = (None, None) if range is None else (float(lower), float(upper))
+        _, edges, _ = self._engine.histogram(
+            array._lay_out(None).source, [("rule", rule, *bounds)], None, None, False, [])
+        return len(edges[0]) - 1
     if range is not None:
         array = array[(array >= lower) & (array <= upper)]
     if array.size == 0:
         return 1
-    width = widths[rule](self, array)
+    width = _WIDTHS[rule](self, array)
     # As Python's numbers, which do not wrap.
     return math.ceil((float(upper) - float(lower)) / width) if width else 1
 
@@ -92,18 +95,8 @@ def _scott(self: Any, array: Any) -> Any:
     return (24.0 * np.pi**0.5 / array.size) ** (1.0 / 3.0) * self.std(array)
 
 
-def _fd(self: Any, array: Any) -> Any:
-    upper, lower = self.quantile(array, [0.75, 0.25])
-    return 2.0 * (upper - lower) / array.size ** (1.0 / 3)
-
-
-def _auto(self: Any, array: Any) -> Any:
-    width = _sturges(self, array)
-    return min(_fd(self, array) or width, width)
-
-
 # The width of a bin by each rule, from NumPy's documentation.
 _WIDTHS = {"sqrt": _sqrt, "sturges": _sturges, "rice": _rice, "scott": _scott}
-# For arrays on the server. NumPy's quantiles of float16 and float32 are rounded to these types,
-# those here are not.
-_WIDTHS_OF_QUANTILES = {"fd": _fd, "auto": _auto}
+# For arrays on the server, by their exact statistics in float64; NumPy's of float16 and float32 are
+# rounded to these types.
+_RULES_OF_SERVERS = {*_WIDTHS, "auto", "fd"}

@@ -74,7 +74,10 @@ class Engine(Protocol):
                   y_source: Optional[Source], weights: Optional[Source], clamp: bool,
                   quantiles: Sequence[float]
                   ) -> tuple[list[tuple[Any, ...]], list["np.ndarray[Any, Any]"], Execution]:
-        """(counts or sums, underflow, overflow, NaN, quantiles) of each channel, and edges."""
+        """(counts or sums, underflow, overflow, NaN, quantiles) of each channel, and edges.
+
+        Servers' engines also take ("rule", name, lower, upper) for bins.
+        """
 
     def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: Along,
                   ignore_nan: bool) -> tuple[list["np.ndarray[Any, Any]"], Execution]:

@@ -32,8 +32,8 @@ class Histograms:
             Samples of any shape. NaN are in no bin, and an error where the range is to be found.
         bins : int, increasing edges, or the name of a rule
             "sqrt", "sturges", "rice" and "scott" follow from statistics that are computed where
-            `x` goes, and of arrays on the server "auto" and "fd" from exact quantiles as well;
-            "doane", "stone" and the others from NumPy here.
+            `x` goes; "auto" and "fd" too, and in one call, of arrays on the server; the others from
+            NumPy here.
         range : (float, float), optional
             Outer edges of bins of equal width.
         density : bool
