@@ -70,6 +70,14 @@ std::string BitsOf(const HistogramResult& result) {
   return bits;
 }
 
+std::string BitsOf(const KeyedReductionResult& result) {
+  std::string bits = absl::StrCat(result.group_count, ";", BitsOf(result.counts), ";");
+  for (const auto& entry : result.entries) {
+    absl::StrAppend(&bits, static_cast<int>(entry.statistic), ":", BitsOf(entry.values), ";");
+  }
+  return bits;
+}
+
 std::string BitsOf(const ScanResult& result) {
   return absl::StrCat(static_cast<int>(result.element_type), ";", BitsOf(result.shape), ";",
                       result.data);
@@ -221,6 +229,33 @@ TEST_F(TransportChoiceTest, HistogramsHaveTheSameBitsAndErrors) {
     }
   }
   EXPECT_GT(answers, 20);
+}
+
+TEST_F(TransportChoiceTest, ReductionsByKeyHaveTheSameBits) {
+  const auto client = ConnectClient(server_->target());
+  for (const bool has_two : {false, true}) {
+    std::vector<float> x(100'000);
+    std::vector<float> y(x.size());
+    std::vector<float> values(x.size());
+    for (std::vector<float>* coordinates : {&x, &y, &values}) {
+      for (float& one : *coordinates) one = static_cast<float>(Below(1'000)) / 8;
+    }
+    KeyBins bins{.bins = {EvenBins{.bin_count = 7, .lower_bound = 0, .upper_bound = 125}}};
+    if (has_two) {
+      bins.bins.push_back(bins.bins[0]);
+      bins.y_keys = ArrayView(y);
+    }
+    const KeyedReductionOptions options{.statistics = {Statistic::kSum, Statistic::kVariance},
+                                        .groups = bins};
+    const auto expected = client->ReduceByKey(ArrayView(x), ArrayView(values), options,
+                                              {.transport = ArrayTransport::kInline});
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    for (const ArrayTransport transport : kTransports) {
+      const auto result =
+          client->ReduceByKey(ArrayView(x), ArrayView(values), options, {.transport = transport});
+      EXPECT_EQ(Told(result), Told(expected)) << ArrayTransportName(transport) << has_two;
+    }
+  }
 }
 
 // Ranges that follow from the samples, which are sent twice where they go in parts.

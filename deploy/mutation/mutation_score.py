@@ -258,6 +258,8 @@ def main() -> int:
         return 0
     end = time.monotonic() + 60 * options.minutes
     copies = Copies(ROOT, ROOT / 'build' / 'mutation', options.jobs, options.test_seconds)
+    if copies.tests.unknown():
+        parser.error(f'CTest has no {" ".join(sorted(copies.tests.unknown()))}')
     usual = usual_seconds(copies, paths)
     verdicts = judge_all(copies, drawn, usual, options.count, end)
     print(report(verdicts, ROOT))

@@ -17,8 +17,8 @@ class Area(NamedTuple):
 # The first area whose prefix a source has is its own.
 AREAS = (
     Area('numerics', 'kernels/numerics/',
-         ('cpu_engine_test', 'accumulator_test', 'engine_conformance_test')),
-    Area('CPU engine', 'kernels/cpu/', ('engine_conformance_test', 'fault_test')),
+         ('cpu_engine_test', 'accumulator_test', 'engine_conformance_test_cpu')),
+    Area('CPU engine', 'kernels/cpu/', ('engine_conformance_test_cpu', 'fault_test')),
     Area('plans and folds', 'kernels/', ('service_test',)),
     Area('server', 'server/', ('server_process_test', 'cut_stream_test', 'cli_cpu_test')),
     Area('client library', 'client/library/', ('cli_cpu_test',)),
@@ -57,6 +57,10 @@ class RegisteredTests:
             source = pathlib.Path(entry['directory'], entry['file']).resolve()
             if target and source.is_relative_to(tree):
                 self._sources.setdefault(target.group(1), set()).add(source.relative_to(tree))
+
+    def unknown(self) -> set[str]:
+        """Further tests of an area that CTest has none of."""
+        return {test for area in AREAS for test in area.further_tests} - set(self.commands)
 
     def targets(self, test: str) -> tuple[str, ...]:
         program = pathlib.Path(self.commands[test][0]).name if self.commands[test] else test

@@ -447,6 +447,7 @@ TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
                                               "merge/histogram",
                                               "subtract/reduction",
                                               "subtract/histogram",
+                                              "paired/digits",
                                               "by-key/in-order",
                                               "by-key/sort",
                                               "quantiles/partial-sort",

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "kernels/cuda/device/properties.h"
 #include "kernels/cuda/device/resource_counter.h"
 #include "kernels/cuda/device/status.h"
@@ -114,12 +116,17 @@ int CudaDeviceCount() {
   return 0;
 }
 
-// Where it fails, copies between the devices go through the host.
+// Where it fails, copies between the devices go through the host. A way stays open as long as the
+// process lives, and to open it again is an error.
 void ConnectDevices(std::span<const int> devices) {
+  static absl::Mutex mutex;
+  static std::set<std::pair<int, int>>& asked = *new std::set<std::pair<int, int>>();
+  const absl::MutexLock lock(&mutex);
   for (const int device : devices) {
     for (const int other : devices) {
+      if (device == other || !asked.emplace(device, other).second) continue;
       int is_possible = 0;
-      const bool is_there = device != other && cudaSetDevice(device) == cudaSuccess &&
+      const bool is_there = cudaSetDevice(device) == cudaSuccess &&
                             cudaDeviceCanAccessPeer(&is_possible, device, other) == cudaSuccess &&
                             is_possible != 0;
       if (is_there) cudaDeviceEnablePeerAccess(other, 0);

@@ -17,7 +17,7 @@ namespace gridfold::kernels {
 absl::StatusOr<std::unique_ptr<Engine>> CreateCudaEngine(int device);
 
 // Lets each of these devices copy directly from the others, where the machine has a way between
-// them. To be called once, after their engines were created.
+// them. To be called after their engines were created. Thread-safe.
 void ConnectDevices(std::span<const int> devices);
 
 // GPUs that the driver offers; 0 where there is no driver.
