@@ -10,6 +10,10 @@ import numpy as np
 from ._elements import Array
 
 
+# Edges that are made here, at most: 512 MiB of them. Servers take fewer bins unless told otherwise.
+_EDGES_MAX = 2**26
+
+
 class Even(NamedTuple):
     """`bin_count` bins of equal width, with the edges of NumPy's linspace in `dtype`."""
 
@@ -19,6 +23,8 @@ class Even(NamedTuple):
     dtype: Any
 
     def edges(self) -> Array:
+        if self.bin_count >= _EDGES_MAX:
+            raise ValueError(f"bins: {self.bin_count} are too many, with edges for each of them")
         edges: Array = np.linspace(self.lower, self.upper, self.bin_count + 1, dtype=self.dtype)
         return edges
 
