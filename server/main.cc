@@ -18,7 +18,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "kernels/contract/engine.h"
-#include "server/allocator.h"
 #include "server/base/limits.h"
 #include "server/base/version.h"
 #include "server/options.h"
@@ -196,7 +195,6 @@ int Main(int argc, const char* const* argv) {
 }  // namespace gridfold::server
 
 int main(int argc, char** argv) {
-  gridfold::server::KeepFreedMemory();
   try {
     return gridfold::server::Main(argc, argv);
   } catch (const std::exception& exception) {
