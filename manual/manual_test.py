@@ -120,7 +120,7 @@ class BashTest(unittest.TestCase):
         return [word for word in done.stdout.splitlines() if word]
 
     def test_commands_and_options(self):
-        self.assertEqual(self.complete("gridfold", "re"), ["reduce", "region"])
+        self.assertEqual(self.complete("gridfold", "re"), ["reduce", "relate", "region"])
         self.assertEqual(self.complete("gridfold", "array", "pu"), ["put"])
         self.assertEqual(self.complete("gridfold", "help", "his"), ["histogram"])
         self.assertEqual(self.complete("gridfold", "reduce", "--sta"), ["--stat"])
@@ -160,7 +160,7 @@ class FishTest(unittest.TestCase):
         return [row.split("\t")[0] for row in done.stdout.splitlines()]
 
     def test_commands_options_and_values(self):
-        self.assertEqual(self.complete("gridfold re"), ["reduce", "region"])
+        self.assertEqual(self.complete("gridfold re"), ["reduce", "region", "relate"])
         self.assertEqual(self.complete("gridfold array pu"), ["put"])
         self.assertEqual(self.complete("gridfold reduce --sta"), ["--stat"])
         self.assertEqual(self.complete("gridfold scan --sta"), [])

@@ -97,12 +97,12 @@ void ParseBins(const std::string& text, BinArguments& arguments) {
   arguments.bin_count.reset();
   arguments.rule = BinRuleOf(text);
   if (arguments.rule) return;
-  arguments.bin_count = ParseNumber<uint64_t>(text);
+  arguments.bin_count = ParseStrictly<uint64_t>(text);
   if (arguments.bin_count.value_or(0) > 0) return;
   throw CLI::ValidationError("--bins",
-                             absl::StrCat("'", text, "' is neither a whole number from 1 to ",
+                             absl::StrCat("'", text, "' is not a whole number from 1 to ",
                                           std::numeric_limits<uint64_t>::max(),
-                                          " nor one of auto, fd, scott, rice, sturges and sqrt"));
+                                          ", nor one of auto, fd, scott, rice, sturges and sqrt"));
 }
 
 absl::StatusOr<BinSpecification> ToOneLayout(const BinArguments& arguments) {
