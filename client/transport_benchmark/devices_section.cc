@@ -1,15 +1,14 @@
 // The same requests to a server with all devices and to one with one of them.
 #include <algorithm>
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/transport_benchmark/median.h"
+#include "client/transport_benchmark/device_comparison.h"
 #include "client/transport_benchmark/requests.h"
 #include "client/transport_benchmark/sections.h"
 #include "client/transport_benchmark/unary_load.h"
@@ -23,152 +22,194 @@ namespace {
 using client::Client;
 
 constexpr char kArray[] = "devices_benchmark";
-constexpr char kTable[] = "devices_benchmark_table";
 constexpr uint64_t kTableColumns = 4096;
-constexpr double kGiga = 1e9;
+constexpr uint64_t kWideTableColumns = uint64_t{1} << 20;
+constexpr uint64_t kTableRowsMin = 16;
 
-// Fills an array with the same elements again and again.
-absl::Status Put(Client& server, const std::string& name, const std::vector<uint64_t>& shape,
-                 uint64_t count) {
+// Consecutive floats that are repeated in an array.
+std::vector<float> MakeBlock(uint64_t count_max) {
+  std::vector<float> block(std::min<uint64_t>(count_max, uint64_t{1} << 24));
+  std::mt19937 random(20261126);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  for (float& value : block) value = uniform(random);
+  return block;
+}
+
+absl::Status Put(Client& server, const std::vector<uint64_t>& shape, std::span<const float> block) {
   const absl::StatusOr<client::ArrayDescription> array =
-      server.CreateArray({.name = name,
+      server.CreateArray({.name = kArray,
                           .element_type = client::ElementType::kFloat32,
                           .shape = shape,
                           .placement = client::ArrayPlacement::kSharded});
   if (!array.ok()) return array.status();
-  std::vector<float> block(std::min<uint64_t>(count, uint64_t{1} << 24));
-  std::mt19937 random(20261126);
-  std::uniform_real_distribution<float> uniform(0, 1);
-  for (float& value : block) value = uniform(random);
+  const uint64_t count = array->size_bytes / sizeof(float);
   for (uint64_t first = 0; first < count; first += block.size()) {
-    const std::span<const float> elements(block.data(),
-                                          std::min<uint64_t>(block.size(), count - first));
-    absl::Status status = server.WriteArray(name, first, elements);
+    absl::Status status = server.WriteArray(
+        kArray, first, block.first(std::min<uint64_t>(block.size(), count - first)));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-// A question, answered often: the median of what it takes, in seconds.
-using Question = std::function<absl::Status(Client&)>;
+// What `device_count` devices are to gain.
+struct Goals {
+  explicit Goals(uint64_t device_count)
+      : reduction(device_count == 2 ? 1.9 : 0.9 * static_cast<double>(device_count)),
+        scan(device_count == 2 ? 1.25 : 0.6 * static_cast<double>(device_count)),
+        // Of more, the links say how far.
+        region(device_count == 2 ? 1.8 : 0) {}
 
-absl::StatusOr<double> Seconds(Client& server, const Question& ask, bool quick) {
-  std::vector<double> seconds;
-  for (int i = 0; i < (quick ? 2 : 12); ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    absl::Status status = ask(server);
-    if (!status.ok()) return status;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    // The first ones take memory and wake threads.
-    if (quick || i >= 2) seconds.push_back(elapsed.count());
-  }
-  return Median(std::move(seconds));
-}
-
-struct Servers {
-  std::unique_ptr<Client> all;
-  std::unique_ptr<Client> one;
+  double reduction;
+  double scan;
+  double region;
 };
 
-void Compare(const Servers& servers, const std::string& what, uint64_t size_bytes, double goal,
-             const Question& ask, const Targets& targets, Report& report) {
-  const absl::StatusOr<double> all = Seconds(*servers.all, ask, targets.quick);
-  const absl::StatusOr<double> one = Seconds(*servers.one, ask, targets.quick);
-  const auto rate = [&](const absl::StatusOr<double>& seconds) {
-    return seconds.ok() ? static_cast<double>(size_bytes) / *seconds / kGiga : 0;
+auto Reduction(const client::ArrayInput& array, client::ReductionOptions options) {
+  return [array, options = std::move(options)](Client& server) {
+    return server.ReduceArray(array, options);
   };
-  const absl::Status& failure = all.ok() ? one.status() : all.status();
-  report.Add({.what = what,
-              .value = rate(all),
-              .unit = "GB/s",
-              .ceiling = rate(one),
-              .goal_at_least = goal,
-              .note = failure.ok() ? "" : absl::StrCat("FAILED ", failure.message())});
 }
 
-absl::Status Sum(Client& server, const client::ArrayInput& array,
-                 const client::ReductionOptions& options = {
-                     .statistics = {client::Statistic::kSum}}) {
-  return server.ReduceArray(array, options).status();
-}
-
-absl::Status Histogram(Client& server, uint64_t bin_count) {
-  client::HistogramOptions options;
-  options.bins = {client::EvenBins{.bin_count = bin_count, .lower_bound = 0, .upper_bound = 1}};
-  return server.ComputeHistogram(client::ResidentArray{kArray}, options).status();
-}
-
-void CompareResident(const Servers& servers, const Targets& targets, Report& report) {
-  const uint64_t count = uint64_t{1} << (targets.quick ? 20 : 31);
-  const uint64_t size_bytes = count * sizeof(float);
-  const uint64_t rows = count / kTableColumns;
-  absl::Status status;
-  for (Client* const server : {servers.all.get(), servers.one.get()}) {
-    if (status.ok()) status = Put(*server, kArray, {count}, count);
-    if (status.ok()) status = Put(*server, kTable, {rows, kTableColumns}, count);
-  }
-  if (!status.ok()) {
-    report.Add({.what = "resident arrays", .note = absl::StrCat("FAILED ", status.message())});
-    return;
-  }
-  const auto compare = [&](const std::string& what, double goal, const Question& ask) {
-    Compare(servers, absl::StrCat(what, ", ", size_bytes >> 20, " MiB resident"), size_bytes, goal,
-            ask, targets, report);
+auto Histogram(uint64_t bin_count) {
+  return [bin_count](Client& server) {
+    client::HistogramOptions options;
+    options.bins = {client::EvenBins{.bin_count = bin_count, .lower_bound = 0, .upper_bound = 1}};
+    return server.ComputeHistogram(client::ResidentArray{kArray}, options);
   };
-  compare("all statistics", 1.9, [](Client& server) {
-    return Sum(
-        server, client::ResidentArray{kArray},
-        {.statistics = {client::Statistic::kCount, client::Statistic::kSum, client::Statistic::kMin,
-                        client::Statistic::kMax, client::Statistic::kArgmin,
-                        client::Statistic::kArgmax, client::Statistic::kMean,
-                        client::Statistic::kVariance, client::Statistic::kNanCount}});
-  });
-  compare("histogram of 1,024 bins", 1.9, [](Client& server) { return Histogram(server, 1024); });
-  compare("histogram of 1,048,576 bins", 1.9,
-          [](Client& server) { return Histogram(server, uint64_t{1} << 20); });
-  compare(absl::StrCat("sums of ", kTableColumns, " columns"), 1.9, [](Client& server) {
-    return Sum(server, client::ResidentArray{kTable},
-               {.statistics = {client::Statistic::kSum}, .grouping = client::Axis{0}});
-  });
-  compare("inclusive scan, in place", 1.25, [](Client& server) {
+}
+
+int Calls(const Targets& targets) { return targets.quick ? 2 : 12; }
+
+// One part of the comparison of resident arrays: an array that is there meanwhile.
+class ResidentComparison {
+ public:
+  ResidentComparison(const Servers& servers, const Targets& targets,
+                     const std::vector<uint64_t>& shape, std::span<const float> block,
+                     Report& report)
+      : servers_(servers), targets_(targets), report_(report) {
+    for (const uint64_t extent : shape) size_bytes_ *= extent;
+    const absl::Status status =
+        servers.Both([&](Client& server) { return Put(server, shape, block); });
+    if (status.ok()) return;
+    report.Add({.what = absl::StrCat("resident array of ", size_bytes_ >> 20, " MiB"),
+                .note = absl::StrCat("FAILED ", status.message())});
+    is_there_ = false;
+  }
+  ResidentComparison(const ResidentComparison&) = delete;
+  ResidentComparison& operator=(const ResidentComparison&) = delete;
+  ~ResidentComparison() {
+    (void)servers_.Both([](Client& server) { return server.DeleteArray(kArray); });
+  }
+
+  template <class Ask>
+  void Row(const std::string& what, double goal, const Ask& ask) {
+    if (!is_there_) return;
+    Compare(servers_,
+            {.what = absl::StrCat(what, ", ", size_bytes_ >> 20, " MiB resident"),
+             .size_bytes = size_bytes_,
+             .goal = goal,
+             .calls = Calls(targets_)},
+            ask, report_);
+  }
+
+ private:
+  const Servers& servers_;
+  const Targets& targets_;
+  Report& report_;
+  uint64_t size_bytes_ = sizeof(float);
+  bool is_there_ = true;
+};
+
+uint64_t DevicesBytes(const Targets& targets) {
+  return targets.quick ? uint64_t{16} << 20 : targets.devices_bytes;
+}
+
+void CompareVector(const Servers& servers, const Targets& targets, const Goals& goals,
+                   std::span<const float> block, Report& report) {
+  using client::Statistic;
+  ResidentComparison array(servers, targets, {DevicesBytes(targets) / sizeof(float)}, block,
+                           report);
+  const client::ResidentArray input{kArray};
+  array.Row("all statistics", goals.reduction,
+            Reduction(input, {.statistics = {Statistic::kCount, Statistic::kSum, Statistic::kMin,
+                                             Statistic::kMax, Statistic::kArgmin,
+                                             Statistic::kArgmax, Statistic::kMean,
+                                             Statistic::kVariance, Statistic::kNanCount}}));
+  array.Row("histogram of 1,024 bins", goals.reduction, Histogram(1024));
+  array.Row("histogram of 1,048,576 bins", goals.reduction, Histogram(uint64_t{1} << 20));
+  array.Row("median", 0,
+            [&](Client& server) { return server.ComputeQuantiles(input, {.quantiles = {0.5}}); });
+  array.Row("inclusive scan, in place", goals.scan, [&](Client& server) {
     client::ScanOptions options;
     options.operation = client::ScanOperation::kMax;
     options.destination = client::InPlaceDestination{};
-    return server.ScanArray(client::ResidentArray{kArray}, options).status();
+    return server.ScanArray(input, options);
   });
-  for (Client* const server : {servers.all.get(), servers.one.get()}) {
-    (void)server->DeleteArray(kArray);
-    (void)server->DeleteArray(kTable);
+  array.Row("sum of what the scan has made", 0,
+            Reduction(input, {.statistics = {Statistic::kSum}}));
+}
+
+void CompareColumns(const Servers& servers, const Targets& targets, const Goals& goals,
+                    std::span<const float> block, Report& report) {
+  const uint64_t count = DevicesBytes(targets) / sizeof(float);
+  for (const uint64_t columns : {kTableColumns, kWideTableColumns}) {
+    if (count / columns < kTableRowsMin) continue;
+    ResidentComparison table(servers, targets, {count / columns, columns}, block, report);
+    table.Row(absl::StrCat("sums of ", columns, " columns"), goals.reduction,
+              Reduction(client::ResidentArray{kArray},
+                        {.statistics = {client::Statistic::kSum}, .grouping = client::Axis{0}}));
   }
 }
 
-// Sizes around the one from which a request is dealt, and the largest.
-void CompareRegions(const Servers& servers, const Targets& targets, Report& report) {
-  const uint64_t bytes_max = uint64_t{1} << (targets.quick ? 24 : 32);
+// Sizes around the one from which a request is dealt, and the largest; and that one by streams.
+void CompareRegions(const Servers& servers, const Targets& targets, const Goals& goals,
+                    std::span<const float> block, Report& report) {
+  const uint64_t bytes_max = DevicesBytes(targets);
   std::unique_ptr<client::SharedRegion> regions[2];
-  for (int i = 0; i < 2; ++i) {
-    Client& server = i == 0 ? *servers.all : *servers.one;
+  const auto region_of = [&](Client & server) -> auto& {
+    return regions[&server == servers.all.get() ? 0 : 1];
+  };
+  const absl::Status status = servers.Both([&](Client& server) {
     auto region = client::SharedRegion::Create(server, {.size_bytes = bytes_max});
-    if (!region.ok()) {
-      report.Add({.what = "region", .note = absl::StrCat("FAILED ", region.status().message())});
-      return;
+    if (!region.ok()) return region.status();
+    std::span<float> rest = region->As<float>();
+    while (!rest.empty()) {
+      const std::span<const float> next = block.first(std::min(block.size(), rest.size()));
+      std::copy(next.begin(), next.end(), rest.begin());
+      rest = rest.subspan(next.size());
     }
-    regions[i] = std::make_unique<client::SharedRegion>(*std::move(region));
-    const std::span<float> samples = regions[i]->As<float>();
-    for (size_t k = 0; k < samples.size(); ++k) samples[k] = 1.0f / static_cast<float>(k % 997 + 1);
+    region_of(server) = std::make_unique<client::SharedRegion>(*std::move(region));
+    return absl::OkStatus();
+  });
+  if (!status.ok()) {
+    report.Add({.what = "region", .note = absl::StrCat("FAILED ", status.message())});
+    return;
   }
+  const client::ReductionOptions sum{.statistics = {client::Statistic::kSum}};
   for (uint64_t bytes = uint64_t{1} << 20; bytes <= bytes_max;
        bytes *= bytes < bytes_max / 4 ? 4 : 2) {
     Compare(
-        servers, absl::StrCat("sum of a region of ", bytes >> 20, " MiB"), bytes,
-        bytes == uint64_t{1} << 32 ? 1.8 : 0,
+        servers,
+        {.what = absl::StrCat("sum of a region of ", bytes >> 20, " MiB"),
+         .size_bytes = bytes,
+         .goal = bytes == bytes_max ? goals.region : 0,
+         .calls = Calls(targets)},
         [&](Client& server) {
-          const client::SharedRegion& region =
-              &server == servers.all.get() ? *regions[0] : *regions[1];
-          return Sum(server, region.Slice<float>(bytes / sizeof(float)));
+          return server.ReduceArray(region_of(server)->Slice<float>(bytes / sizeof(float)), sum);
         },
-        targets, report);
+        report);
   }
+  client::CallOptions streams;
+  streams.transport = client::ArrayTransport::kStreams;
+  Compare(
+      servers,
+      {.what = absl::StrCat("sum of one caller's ", bytes_max >> 20, " MiB by streams"),
+       .size_bytes = bytes_max,
+       .calls = 3},
+      [&](Client& server) {
+        return server.ReduceArray(region_of(server)->As<float>(), sum, streams);
+      },
+      report);
 }
 
 void CompareSmallCalls(const Targets& targets, Report& report) {
@@ -200,8 +241,12 @@ void MeasureDevices(const Targets& targets, Report& report) {
     }
     (is_one ? servers.one : servers.all) = *std::move(connected);
   }
-  CompareResident(servers, targets, report);
-  CompareRegions(servers, targets, report);
+  const absl::StatusOr<client::ServerInfo> info = servers.all->GetServerInfo();
+  const Goals goals(info.ok() ? info->devices.size() : 1);
+  const std::vector<float> block = MakeBlock(DevicesBytes(targets) / sizeof(float));
+  CompareVector(servers, targets, goals, block, report);
+  CompareColumns(servers, targets, goals, block, report);
+  CompareRegions(servers, targets, goals, block, report);
   CompareSmallCalls(targets, report);
 }
 

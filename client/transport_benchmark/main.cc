@@ -5,6 +5,7 @@
 // loopback and prints a table of ratios. Exit codes: 0; 1 when a server could
 // not be started; 2 for unusable options.
 #include <CLI/CLI.hpp>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -40,6 +41,7 @@ struct Options {
   bool quick = false;
   int soak_seconds = 60;
   uint64_t one_caller_bytes = Targets().one_caller_bytes;
+  uint64_t devices_bytes = Targets().devices_bytes;
 };
 
 constexpr std::string_view kDevices = "devices";
@@ -114,6 +116,7 @@ int Measure(const Options& options, const fs::path& self, const fs::path& folder
   targets.quick = options.quick;
   targets.soak_seconds = options.soak_seconds;
   targets.one_caller_bytes = options.one_caller_bytes;
+  targets.devices_bytes = options.devices_bytes;
   targets.folder = folder;
   targets.kernel_benchmark = fs::path(options.server).parent_path() / "kernel_benchmark";
   const std::string bare_port_file = folder / "bare_port";
@@ -176,6 +179,15 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--one-caller-bytes", options.one_caller_bytes,
                  "the size of the array of one caller")
+      ->capture_default_str();
+  app.add_option(
+         "--devices-bytes", options.devices_bytes,
+         "the size of the resident arrays, and of the largest region, of \"devices\": a power "
+         "of two, from 16 MiB on")
+      ->check(CLI::Range(uint64_t{16} << 20, uint64_t{1} << 40))
+      ->check([](const std::string& text) {
+        return std::has_single_bit(std::stoull(text)) ? "" : text + " is no power of two";
+      })
       ->capture_default_str();
   app.add_flag("--quick", options.quick, "a few calls of everything, to see that it works");
   app.add_option("--serve-bare", options.bare_port_file)->group("");

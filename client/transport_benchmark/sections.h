@@ -23,6 +23,7 @@ struct Targets {
   bool quick = false;            // A check that all works rather than a measurement.
   int soak_seconds = 60;
   uint64_t one_caller_bytes = 1'000'000'000;
+  uint64_t devices_bytes = uint64_t{8} << 30;  // Of the resident array and the largest region.
 };
 
 // A resident array of 2^28 elements: what the server takes beside its kernel.
