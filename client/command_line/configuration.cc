@@ -96,7 +96,8 @@ class ProfileReader : public CLI::ConfigBase {
   mutable std::set<std::string> profiles_;  // Of the file that was read.
 };
 
-// Some releases of CLI11 (2.4) skip a variable whose value its option does not take.
+}  // namespace
+
 void CheckVariables(const CLI::App& program) {
   for (const CLI::Option* const option : program.get_options()) {
     const std::string value = Variable(option->get_envname());
@@ -105,8 +106,6 @@ void CheckVariables(const CLI::App& program) {
                                absl::StrCat(value, " is no value of ", option->get_name()));
   }
 }
-
-}  // namespace
 
 void AddConfiguration(CLI::App& program) {
   // CLI11 looks for the file before it looks at the environment, so this is done here.

@@ -21,6 +21,11 @@ namespace gridfold::client {
 // ~/.config/gridfold/config.toml, or the same in XDG_CONFIG_HOME.
 void AddConfiguration(CLI::App& program);
 
+// Refuses, as an error of parsing, a variable of the environment that an option is to have its
+// value from and does not take: some releases of CLI11 (2.4) skip it. Called when `program` has
+// parsed; programs with AddConfiguration need not.
+void CheckVariables(const CLI::App& program);
+
 }  // namespace gridfold::client
 
 #endif  // GRIDFOLD_CLIENT_COMMAND_LINE_CONFIGURATION_H_

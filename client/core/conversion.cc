@@ -141,7 +141,7 @@ absl::StatusOr<kernels::ArrayDescription> CompanionOf(const kernels::ArrayDescri
   return description;
 }
 
-// Whether an array is a column beside x.
+// An error where an array is no column beside x.
 absl::Status CheckColumn(const kernels::ArrayDescription& x, uint64_t count,
                          const gridfold_array* array, const std::string& name) {
   const absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, name);

@@ -23,7 +23,7 @@ absl::StatusOr<RelateResult> Once(Transport& transport, const ArrayInput& x,
   return FromProto(response, options);
 }
 
-// Of the caller's memory; 0 of other arrays.
+// Bytes in the caller's memory; 0 of other arrays.
 uint64_t BytesOf(const ArrayInput& array) {
   const auto* const view = std::get_if<ArrayView>(&array.source());
   return view == nullptr ? 0 : view->bytes().size();

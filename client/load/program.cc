@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/configuration.h"
 #include "client/command_line/connection_options.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/output/output_file.h"
@@ -327,6 +328,7 @@ ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_inte
   ProgramOptions& options = command_line.options;
   try {
     program.parse(argc, argv);
+    client::CheckVariables(program);
   } catch (const CLI::ParseError& parse_error) {
     // Help and the version come this way too.
     return program.exit(parse_error, outputs.out, outputs.error) == 0 ? ExitCode::kSuccess

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "kernels/numerics/arithmetic/limbs.h"
+#include "kernels/numerics/arithmetic/product_error.h"
 #include "kernels/numerics/arithmetic/wide_integer.h"
 
 namespace gridfold::kernels {
@@ -51,7 +52,7 @@ class RoughNumber {
 
   friend RoughNumber operator*(const RoughNumber& a, const RoughNumber& b) {
     const Float product = a.value_ * b.value_;
-    if (a.error_ == 0 && b.error_ == 0 && RoundedAway(a.value_, b.value_, product) == 0) {
+    if (a.error_ == 0 && b.error_ == 0 && ProductError(a.value_, b.value_, product) == 0) {
       return RoughNumber(product, 0);
     }
     const Float error =
@@ -87,23 +88,6 @@ class RoughNumber {
     const auto high = static_cast<uint64_t>(magnitude >> kLimbBits);
     return high == 0 || low == 0 || kLimbBits - std::countl_zero(high) <= std::countr_zero(low);
   }
-
-  // Dekker's product: a * b - product, exactly.
-  static Float RoundedAway(Float a, Float b, Float product) {
-    const Split x = SplitOf(a);
-    const Split y = SplitOf(b);
-    return ((x.high * y.high - product) + x.high * y.low + x.low * y.high) + x.low * y.low;
-  }
-  struct Split {
-    Float high;
-    Float low;
-  };
-  static Split SplitOf(Float x) {
-    const Float scaled = x * kSplitter;
-    const Float high = scaled - (scaled - x);
-    return {high, x - high};
-  }
-  static constexpr Float kSplitter = static_cast<Float>(uint64_t{1} << (kDigits + 1) / 2) + 1;
 
   Float value_ = 0;
   Float error_ = 0;  // The number is no further from the value.

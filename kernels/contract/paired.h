@@ -40,9 +40,9 @@ enum class PairedStatistic : uint8_t {
   kVariance,     // Of each column: its covariance with itself.
 };
 inline constexpr int kPairedStatisticCount = 5;
-// As in error messages: "dot", "covariance", ...
+// Names are as in error messages: "dot", "covariance", ...
 const char* PairedStatisticName(PairedStatistic statistic);
-// Whether it has a value for each two columns.
+// Whether a statistic has a value for each two columns.
 constexpr bool IsOfTwoColumns(PairedStatistic statistic) {
   return statistic <= PairedStatistic::kCorrelation;
 }
@@ -125,10 +125,10 @@ ProductSumFormat FormatOf(const PairedPlan& plan, const PairedTerm& term);
 // Where the limbs of each term begin, and where the last one's end.
 std::vector<size_t> LimbOffsets(const PairedPlan& plan);
 
-// Of no observations.
+// The sums of no observations.
 PairedSums NoSums(const PairedPlan& plan);
 
-// Both are of the plan.
+// Adds the sums of some observations to those of others; both are of the plan.
 void MergeSums(const PairedPlan& plan, const PairedSums& from, PairedSums& into);
 
 struct PairedColumn {

@@ -117,7 +117,7 @@ class SummaryRun {
                                                        : absl::OkStatus();
   }
 
-  // As that of the only group by key, where samples are their own keys.
+  // The deviation is that of the only group by key, where samples are their own keys.
   absl::Status AddDeviationWithinBounds() {
     const kernels::PlannedBins& bins = plan_.bins.front();
     kernels::KeyBinsSpec groups;

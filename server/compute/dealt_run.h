@@ -92,7 +92,7 @@ absl::StatusOr<std::unique_ptr<DealtRun<ArenaMessage<v1::BatchComputeResponse>>>
 
 // For implementations of DealtRun.
 
-// Of requests that have a `gather`.
+// Runs of requests that have a `gather`.
 std::unique_ptr<DealtRun<v1::ReduceArrayResponse>> Gather(const PlannedReduction& planned);
 std::unique_ptr<DealtRun<ScanAnswer>> Gather(const PlannedScan& planned);
 

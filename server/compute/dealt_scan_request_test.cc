@@ -36,29 +36,6 @@ class DealtScanRequestTest : public DevicesTest {
     request.mutable_grouping()->set_axis(axis);
     return request;
   }
-
-  // The results in the answer; a new array, which is sharded too, has the same.
-  static std::string ResultsOf(Devices& devices, v1::ScanArrayRequest request) {
-    const auto scan = [&] {
-      const grpc::Status status = devices.caller().Compute(request);
-      EXPECT_TRUE(status.ok()) << status.error_message();
-    };
-    scan();
-    const std::string results = devices.caller().scanned.inline_array().data();
-    request.mutable_destination()->mutable_resident_array()->set_name("results");
-    scan();
-    EXPECT_EQ(devices.caller().ReadBytes(Resident("results")), results);
-    EXPECT_TRUE(devices.caller().Delete("results").ok());
-    return results;
-  }
-  // All of an array of which some was scanned in place.
-  static std::string ScannedInPlace(Devices& devices, v1::ScanArrayRequest request,
-                                    const std::string& name) {
-    request.mutable_destination()->mutable_in_place();
-    const grpc::Status status = devices.caller().Compute(request);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    return devices.caller().ReadBytes(Resident(name));
-  }
 };
 
 TEST_F(DealtScanRequestTest, WholeArraysSlicesAndSegments) {

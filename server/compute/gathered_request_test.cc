@@ -56,20 +56,9 @@ class GatheredRequestTest : public DevicesTest {
     return request;
   }
   // Results in the answer, in a new array, and in place.
-  static std::string Results(Devices& devices, v1::ScanArrayRequest request) {
-    const auto scan = [&] {
-      const grpc::Status status = devices.caller().Compute(request);
-      EXPECT_TRUE(status.ok()) << status.error_message();
-    };
-    scan();
-    const std::string results = devices.caller().scanned.inline_array().data();
-    request.mutable_destination()->mutable_resident_array()->set_name("results");
-    scan();
-    EXPECT_EQ(devices.caller().ReadBytes(Resident("results")), results);
-    request.mutable_destination()->mutable_in_place();
-    scan();
-    EXPECT_EQ(devices.caller().ReadBytes(Resident(request.array().resident_array().name())),
-              results);
+  static std::string Results(Devices& devices, const v1::ScanArrayRequest& request) {
+    const std::string results = ResultsOf(devices, request);
+    EXPECT_EQ(ScannedInPlace(devices, request, request.array().resident_array().name()), results);
     return results;
   }
 

@@ -58,7 +58,7 @@ absl::Status HoldCompanion(const v1::ArraySource& source, absl::string_view fiel
   return absl::OkStatus();
 }
 
-// Of x, which without y has columns.
+// The plan's description of x, which without y has columns.
 absl::Status DescribeX(const InputArray& x, bool has_y, kernels::ArrayDescription& description) {
   if (has_y) {
     description =

@@ -155,6 +155,29 @@ class DevicesTest : public testing::Test {
     }
   }
 
+  // The results in the answer; a new array, which is sharded too, has the same.
+  static std::string ResultsOf(Devices& devices, v1::ScanArrayRequest request) {
+    const auto scan = [&] {
+      const grpc::Status status = devices.caller().Compute(request);
+      EXPECT_TRUE(status.ok()) << status.error_message();
+    };
+    scan();
+    const std::string results = devices.caller().scanned.inline_array().data();
+    request.mutable_destination()->mutable_resident_array()->set_name("results");
+    scan();
+    EXPECT_EQ(devices.caller().ReadBytes(Resident("results")), results);
+    EXPECT_TRUE(devices.caller().Delete("results").ok());
+    return results;
+  }
+  // All of an array of which some was scanned in place.
+  static std::string ScannedInPlace(Devices& devices, v1::ScanArrayRequest request,
+                                    const std::string& name) {
+    request.mutable_destination()->mutable_in_place();
+    const grpc::Status status = devices.caller().Compute(request);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return devices.caller().ReadBytes(Resident(name));
+  }
+
   static std::string Answer(Devices& devices, const v1::ReduceArrayRequest& request) {
     const grpc::Status status = devices.caller().Compute(request);
     EXPECT_TRUE(status.ok()) << status.error_message();

@@ -4,11 +4,31 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/exit_code.h"
 
 namespace gridfold::client {
+
+void AddSecondArrayParts(CLI::App& command, const char* group, const SecondArrayName& name,
+                         SecondArray& second) {
+  command
+      .add_option(name.flag + "-column", second.column,
+                  absl::StrCat(name.whose, " column; of FILE where ", name.file, " is not given"))
+      ->type_name("COLUMN")
+      ->group(group);
+  command
+      .add_option(name.flag + "-member", second.member,
+                  name.whose + " array in an archive (.npz), likewise")
+      ->type_name("NAME")
+      ->group(group);
+  command
+      .add_option(second.reference_flag, second.reference,
+                  absl::StrCat("In place of ", name.file, ": an array on the server"))
+      ->type_name("NAME[FIRST:COUNT]")
+      ->group(group);
+}
 
 void AddSecondArrays(CLI::App& command, const char* group, SecondArray& y, SecondArray& weights) {
   command
@@ -16,32 +36,11 @@ void AddSecondArrays(CLI::App& command, const char* group, SecondArray& y, Secon
                   "Second coordinate, of any type: makes the histogram two-dimensional")
       ->type_name("FILE")
       ->group(group);
-  command.add_option("--y-column", y.column, "Its column; of FILE where --y is not given")
-      ->type_name("COLUMN")
-      ->group(group);
-  command.add_option("--y-member", y.member, "Its array in an archive (.npz), likewise")
-      ->type_name("NAME")
-      ->group(group);
-  command.add_option(y.reference_flag, y.reference, "In place of --y: an array on the server")
-      ->type_name("NAME[FIRST:COUNT]")
-      ->group(group);
+  AddSecondArrayParts(command, group, {"--y", "--y", "Its"}, y);
   command.add_option("--weights", weights.path, "Sum these in each bin instead of counting")
       ->type_name("FILE")
       ->group(group);
-  command
-      .add_option("--weights-column", weights.column,
-                  "Their column; of FILE where --weights is not given")
-      ->type_name("COLUMN")
-      ->group(group);
-  command
-      .add_option("--weights-member", weights.member, "Their array in an archive (.npz), likewise")
-      ->type_name("NAME")
-      ->group(group);
-  command
-      .add_option(weights.reference_flag, weights.reference,
-                  "In place of --weights: an array on the server")
-      ->type_name("NAME[FIRST:COUNT]")
-      ->group(group);
+  AddSecondArrayParts(command, group, {"--weights", "--weights", "Their"}, weights);
   command.add_option(weights.type_flag, weights.type, "Their type, where it is not --type's")
       ->type_name("TYPE")
       ->group(group);

@@ -27,6 +27,17 @@ struct SecondArray {
   }
 };
 
+// How a second array is named in the flags that describe it, and in what they say.
+struct SecondArrayName {
+  std::string flag;   // They begin with it: --y-column.
+  std::string file;   // What names its file.
+  std::string whose;  // "Its" or "Their".
+};
+
+// Adds the flags of a second array beside that of its file. It outlives `command`.
+void AddSecondArrayParts(CLI::App& command, const char* group, const SecondArrayName& name,
+                         SecondArray& second);
+
 // Adds --y, --weights and the flags that describe them, which fill in `y` and `weights`. These
 // outlive `command`.
 void AddSecondArrays(CLI::App& command, const char* group, SecondArray& y, SecondArray& weights);

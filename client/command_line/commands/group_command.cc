@@ -230,11 +230,10 @@ class GroupCommand : public Command {
       if (!again.ok()) return again.status();
       *opened = *std::move(again);
     }
-    std::optional<ArrayPlace> place;
-    for (const InputPassage* const opened : {&*opened_keys, &*opened_values}) {
-      const auto* const array = std::get_if<InputArray>(opened);
-      if (array != nullptr && array->place) place = array->place;
-    }
+    std::optional<ArrayPlace> place = PlaceOf(*opened_values);
+    if (!place) place = PlaceOf(*opened_keys);
+    // Where nothing lies yet: on the first device, where the other array can follow.
+    if (!place) place = ArrayPlace{};
     const absl::StatusOr<InputArray> key_array = Settle(session, *std::move(opened_keys), place);
     if (!key_array.ok()) return key_array.status();
     const absl::StatusOr<InputArray> value_array =
@@ -243,15 +242,6 @@ class GroupCommand : public Command {
     return session.Ask(*value_array, [&](Client& client, const CallOptions& call_options) {
       return client.ReduceByKey(key_array->input(), value_array->input(), options, call_options);
     });
-  }
-
-  static absl::StatusOr<InputArray> Settle(const Session& session, InputPassage opened,
-                                           std::optional<ArrayPlace>& place) {
-    auto* const large = std::get_if<OutgoingArray>(&opened);
-    if (large == nullptr) return std::get<InputArray>(std::move(opened));
-    // Where nothing lies yet: on the first device, where the other array can follow.
-    if (!place) place = ArrayPlace{};
-    return KeepOnServer(session, std::move(*large), place);
   }
 
   CLI::App& command_;

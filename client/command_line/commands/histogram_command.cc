@@ -222,35 +222,6 @@ class HistogramCommand : public Command {
            weights_.reference.empty() && weights_.path != "-";
   }
 
-  // Gives the array as a request names it: where no request carries it, it is kept on the server,
-  // at `place`, which all arrays of a request share and which is set by the first that lies on
-  // one.
-  static absl::StatusOr<InputArray> Settle(const Session& session, InputPassage input,
-                                           std::optional<ArrayPlace>& place) {
-    absl::StatusOr<InputArray> array;
-    if (auto* const large = std::get_if<OutgoingArray>(&input)) {
-      array = KeepOnServer(session, std::move(*large), place);
-    } else {
-      array = std::get<InputArray>(std::move(input));
-    }
-    if (array.ok() && array->place) place = array->place;
-    return array;
-  }
-
-  static absl::StatusOr<std::optional<InputArray>> Settle(const Session& session,
-                                                          std::optional<InputPassage> input,
-                                                          std::optional<ArrayPlace>& place) {
-    if (!input) return std::nullopt;
-    absl::StatusOr<InputArray> array = Settle(session, *std::move(input), place);
-    if (!array.ok()) return array.status();
-    return std::optional<InputArray>(*std::move(array));
-  }
-
-  static std::optional<ArrayPlace> PlaceOf(const std::optional<InputPassage>& input) {
-    const auto* const array = input ? std::get_if<InputArray>(&*input) : nullptr;
-    return array == nullptr ? std::nullopt : array->place;
-  }
-
   static HistogramAnswer AskForKept(const Session& session, InputPassage opened_x,
                                     std::optional<InputPassage> opened_y,
                                     std::optional<InputPassage> opened_weights,

@@ -167,15 +167,43 @@ absl::StatusOr<InputArray> KeepOnServer(const Session& session, OutgoingArray ar
                     .owner = kept};
 }
 
+std::optional<ArrayPlace> PlaceOf(const InputPassage& input) {
+  const auto* const array = std::get_if<InputArray>(&input);
+  return array == nullptr ? std::nullopt : array->place;
+}
+
+std::optional<ArrayPlace> PlaceOf(const std::optional<InputPassage>& input) {
+  return input ? PlaceOf(*input) : std::nullopt;
+}
+
+absl::StatusOr<InputArray> Settle(const Session& session, InputPassage input,
+                                  std::optional<ArrayPlace>& place) {
+  absl::StatusOr<InputArray> array;
+  if (auto* const large = std::get_if<OutgoingArray>(&input)) {
+    array = KeepOnServer(session, std::move(*large), place);
+  } else {
+    array = std::get<InputArray>(std::move(input));
+  }
+  if (array.ok() && array->place) place = array->place;
+  return array;
+}
+
+absl::StatusOr<std::optional<InputArray>> Settle(const Session& session,
+                                                 std::optional<InputPassage> input,
+                                                 std::optional<ArrayPlace>& place) {
+  if (!input) return std::nullopt;
+  absl::StatusOr<InputArray> array = Settle(session, *std::move(input), place);
+  if (!array.ok()) return array.status();
+  return std::optional<InputArray>(*std::move(array));
+}
+
 absl::StatusOr<InputArray> OpenWhole(const Session& session, const InputOptions& options,
                                      uint64_t other_bytes) {
   absl::StatusOr<InputPassage> passage =
       OpenPassage(session, options, kReadBytes, {.other_bytes = other_bytes});
   if (!passage.ok()) return passage.status();
-  if (auto* const large = std::get_if<OutgoingArray>(&*passage)) {
-    return KeepOnServer(session, std::move(*large));
-  }
-  return std::get<InputArray>(*std::move(passage));
+  std::optional<ArrayPlace> any_place;
+  return Settle(session, *std::move(passage), any_place);
 }
 
 absl::Status WriteElements(const Session& session, Client& client, const std::string& name,

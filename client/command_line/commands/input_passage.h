@@ -54,6 +54,18 @@ absl::StatusOr<bool> TakesAnyStream(const Session& session);
 absl::StatusOr<InputArray> KeepOnServer(const Session& session, OutgoingArray array,
                                         std::optional<ArrayPlace> place = std::nullopt);
 
+// Where an input that is there already lies, which other arrays of a request have to follow.
+std::optional<ArrayPlace> PlaceOf(const InputPassage& input);
+std::optional<ArrayPlace> PlaceOf(const std::optional<InputPassage>& input);
+
+// Gives the array as a request names it: where no request carries it, it is kept on the server, at
+// `place`, which all arrays of a request share and which is set by the first that lies on one.
+absl::StatusOr<InputArray> Settle(const Session& session, InputPassage input,
+                                  std::optional<ArrayPlace>& place);
+absl::StatusOr<std::optional<InputArray>> Settle(const Session& session,
+                                                 std::optional<InputPassage> input,
+                                                 std::optional<ArrayPlace>& place);
+
 // An input for an operation that takes all of it at once, with `other_bytes` beside it in a
 // request: one that a request cannot carry is kept on the server.
 absl::StatusOr<InputArray> OpenWhole(const Session& session, const InputOptions& options,

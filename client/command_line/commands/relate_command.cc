@@ -65,11 +65,11 @@ class RelateCommand : public Command {
     command_.footer(kFooter);
     command_.add_option("Y", y_.path, "The other array, of the type and shape of the first")
         ->group("Input");
-    AddSecond("--y", "Its", y_);
+    AddSecondArrayParts(command_, "Second arrays", {"--y", "Y", "Its"}, y_);
     command_.add_option("--weights", weights_.path, "The weight of each observation")
         ->type_name("FILE")
         ->group("Second arrays");
-    AddSecond("--weights", "Their", weights_);
+    AddSecondArrayParts(command_, "Second arrays", {"--weights", "--weights", "Their"}, weights_);
     const char* const group = "Statistics";
     command_
         .add_option("--op,--stat", statistics_,
@@ -114,38 +114,25 @@ class RelateCommand : public Command {
   }
 
  private:
-  // The flags beside the one of a file.
-  void AddSecond(const std::string& flag, const std::string& whose, SecondArray& second) {
-    const char* const group = "Second arrays";
-    command_
-        .add_option(flag + "-column", second.column,
-                    whose + " column; of FILE where no other file is given")
-        ->type_name("COLUMN")
-        ->group(group);
-    command_
-        .add_option(flag + "-member", second.member,
-                    whose + " array in an archive (.npz), likewise")
-        ->type_name("NAME")
-        ->group(group);
-    command_
-        .add_option(second.reference_flag, second.reference,
-                    "In place of a file: an array on the server")
-        ->type_name("NAME[FIRST:COUNT]")
-        ->group(group);
-  }
-
   absl::StatusOr<Answer<RelateResult>> Ask(const Session& session, const InputOptions& input) {
     const bool is_of_files = !input.resident && y_.reference.empty() && weights_.reference.empty();
     const RequestShare share{
         .array_count = 1 + uint64_t{y_.IsGiven()} + uint64_t{weights_.IsGiven()},
         .goes_by_library = is_of_files};
-    // Arrays of one request lie on one device.
-    std::optional<ArrayPlace> place;
-    const absl::StatusOr<InputArray> x = Open(session, input, share, place);
+    absl::StatusOr<InputPassage> opened_x = OpenPassage(session, input, kChunkBytes, share);
+    if (!opened_x.ok()) return opened_x.status();
+    auto opened_y = OpenSecond(session, input, y_, share);
+    if (!opened_y.ok()) return opened_y.status();
+    auto opened_weights = OpenSecond(session, input, weights_, share);
+    if (!opened_weights.ok()) return opened_weights.status();
+    // Arrays of one request lie on one device, which is known of those that are there.
+    std::optional<ArrayPlace> place = PlaceOf(*opened_y);
+    if (!place) place = PlaceOf(*opened_weights);
+    const absl::StatusOr<InputArray> x = Settle(session, *std::move(opened_x), place);
     if (!x.ok()) return x.status();
-    const auto y = OpenSecond(session, input, y_, share, place);
+    const auto y = Settle(session, *std::move(opened_y), place);
     if (!y.ok()) return y.status();
-    const auto weights = OpenSecond(session, input, weights_, share, place);
+    const auto weights = Settle(session, *std::move(opened_weights), place);
     if (!weights.ok()) return weights.status();
     if (*y) options_.y = (*y)->input();
     if (*weights) options_.weights = (*weights)->input();
@@ -154,30 +141,16 @@ class RelateCommand : public Command {
     });
   }
 
-  static absl::StatusOr<std::optional<InputArray>> OpenSecond(const Session& session,
-                                                              const InputOptions& first,
-                                                              const SecondArray& second,
-                                                              const RequestShare& share,
-                                                              std::optional<ArrayPlace>& place) {
+  static absl::StatusOr<std::optional<InputPassage>> OpenSecond(const Session& session,
+                                                                const InputOptions& first,
+                                                                const SecondArray& second,
+                                                                const RequestShare& share) {
     if (!second.IsGiven()) return std::nullopt;
     const absl::StatusOr<InputOptions> options = ToSecondOptions(first, second);
     if (!options.ok()) return options.status();
-    absl::StatusOr<InputArray> array = Open(session, *options, share, place);
-    if (!array.ok()) return array.status();
-    return std::optional<InputArray>(*std::move(array));
-  }
-
-  static absl::StatusOr<InputArray> Open(const Session& session, const InputOptions& options,
-                                         const RequestShare& share,
-                                         std::optional<ArrayPlace>& place) {
-    absl::StatusOr<InputPassage> opened = OpenPassage(session, options, kChunkBytes, share);
+    absl::StatusOr<InputPassage> opened = OpenPassage(session, *options, kChunkBytes, share);
     if (!opened.ok()) return opened.status();
-    auto* const large = std::get_if<OutgoingArray>(&*opened);
-    absl::StatusOr<InputArray> array =
-        large != nullptr ? KeepOnServer(session, std::move(*large), place)
-                         : absl::StatusOr<InputArray>(std::get<InputArray>(*std::move(opened)));
-    if (array.ok() && array->place) place = array->place;
-    return array;
+    return std::optional<InputPassage>(*std::move(opened));
   }
 
   CLI::App& command_;

@@ -19,10 +19,11 @@ const char* RelationName(PairedStatistic statistic);
 // A row for each statistic; of matrices one for each of their rows.
 void PrintRelations(const Answer<RelateResult>& answer, const TextStyle& style, std::ostream& out);
 
-// The same rows, under "statistic", "row" and "column_0" and so on; "row" is empty but of matrices.
+// The table has the rows that people see, under "statistic", "row" and "column_0" and so on; "row"
+// is empty but of matrices.
 DataTable ToTable(const Answer<RelateResult>& answer);
 
-// The one statistic. INVALID_ARGUMENT where there are several.
+// The values of the one statistic. INVALID_ARGUMENT where there are several.
 absl::StatusOr<HostArray> ToArray(const RelateResult& result);
 
 }  // namespace gridfold::client

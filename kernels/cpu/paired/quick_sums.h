@@ -2,11 +2,10 @@
 // allow it; the bits are those of AddProduct.
 //
 // Integers of up to 32 bits have products of 64, whose halves are summed. Floating-point products
-// are exact as one float64, or as the sum of two (Dekker 1971, "A floating-point technique for
-// extending the available precision"), and are cut at places that follow from the largest of the
-// run: what lies between two cuts adds up exactly in float64 (Demmel, Nguyen 2015, "Parallel
-// reproducible summation"). Where something lies below the last cut, is not finite, or might have
-// underflowed, the run is left to digits.
+// are exact as one float64, or as the sum of two (product_error.h), and are cut at places that
+// follow from the largest of the run: what lies between two cuts adds up exactly in float64
+// (Demmel, Nguyen 2015, "Parallel reproducible summation"). Where something lies below the last
+// cut, is not finite, or might have underflowed, the run is left to digits.
 #ifndef GRIDFOLD_KERNELS_CPU_PAIRED_QUICK_SUMS_H_
 #define GRIDFOLD_KERNELS_CPU_PAIRED_QUICK_SUMS_H_
 
@@ -16,6 +15,7 @@
 
 #include "kernels/cpu/base/instruction_set.h"
 #include "kernels/numerics/arithmetic/element.h"
+#include "kernels/numerics/arithmetic/product_error.h"
 #include "kernels/numerics/paired/product_sum.h"
 #include "kernels/numerics/sums/exact_sum.h"
 
@@ -101,19 +101,6 @@ inline void FindSizes(const double* numbers, Sizes& sizes) {
   sizes.is_finite = sum == 0;
 }
 
-// x * y = product + error, where nothing over- or underflows.
-inline void MultiplyExactly(double x, double y, double& product, double& error) {
-  constexpr double kSplitter = 0x1p27 + 1;
-  const double x_scaled = kSplitter * x;
-  const double x_high = x_scaled - (x_scaled - x);
-  const double x_low = x - x_high;
-  const double y_scaled = kSplitter * y;
-  const double y_high = y_scaled - (y_scaled - y);
-  const double y_low = y - y_high;
-  product = x * y;
-  error = ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low;
-}
-
 // What Run finds out about a run.
 struct Found {
   Sizes sizes;
@@ -143,7 +130,8 @@ struct FloatRun {
         products[i] = x;
       } else {
         const double y = static_cast<double>(ToCompute(factors[kFactors - 1][i]));
-        MultiplyExactly(x, y, products[i], errors[i]);
+        products[i] = x * y;
+        errors[i] = ProductError(x, y, products[i]);
         // Zeros are as good as what is far from underflow.
         const bool is_large = std::fabs(products[i]) > 0x1p-900;
         is_safe = is_safe & (is_large | (x == 0) | (y == 0));

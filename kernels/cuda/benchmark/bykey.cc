@@ -85,7 +85,11 @@ class KeyedBenchmark {
                                                   cudaMemcpyHostToDevice, benchmark_.stream()));
     Scratch scratch = benchmark_.NewScratch();
     uint64_t* const slots = offsets + order->offsets.size();
-    return LaunchReduction(reduction, {{order->values, reduction.array.element_count}, offsets},
+    const absl::StatusOr<ReductionRoute> route =
+        PlanReductionRoute({reduction, benchmark_.properties(), IsVectorAddress(order->values)});
+    if (!route.ok()) return route.status();
+    return LaunchReduction(reduction, *route,
+                           {{order->values, reduction.array.element_count}, offsets},
                            {slots, nullptr}, scratch, benchmark_.properties(), benchmark_.stream());
   }
 

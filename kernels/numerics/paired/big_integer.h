@@ -18,7 +18,7 @@ class BigInteger {
  public:
   BigInteger() = default;  // 0.
   explicit BigInteger(uint64_t x);
-  // Of a number in two's complement, least significant limb first.
+  // The number that limbs are in two's complement, least significant limb first.
   static BigInteger OfSigned(std::span<const uint64_t> limbs);
 
   bool is_zero() const { return magnitude_.empty(); }

@@ -14,6 +14,7 @@ import numpy as np
 from ._elements import Array
 from ._engine import Source
 from ._errors import from_status
+from ._statistics import PAIRED_DOT, PAIRED_OF_TWO
 
 _LIBRARY = pathlib.Path(__file__).with_name("_gridfold_core.so")
 
@@ -282,10 +283,6 @@ def select_top(engine: Handle, source: Source, count: int, smallest: bool, is_ro
     return values, indices
 
 
-_DOT = 1
-_OF_TWO = {1, 2, 3}
-
-
 def paired_spec(statistics: Sequence[int], ddof: int, is_reliability: bool, ignore_nan: bool,
                 wrap: bool) -> CPairedSpec:
     numbers = (ctypes.c_int32 * len(statistics))(*statistics)
@@ -299,13 +296,14 @@ def relate(engine: Handle, columns: CSamples, source: Source, has_y: bool,
            statistics: Sequence[int], spec: CPairedSpec) -> list[Array]:
     """The values of each statistic of sources of NumPy's."""
     count = 2 if has_y else source[2][1] if source[2] is not None else 1
-    counts = [count if one not in _OF_TWO else 1 if has_y else count * count for one in statistics]
+    of_two = 1 if has_y else count * count
+    counts = [of_two if one in PAIRED_OF_TWO else count for one in statistics]
     values = np.empty(sum(counts), np.uint64)
     check(library.gridfold_relate(engine, ctypes.byref(columns), ctypes.byref(spec),
                                   ctypes.c_void_p(values.ctypes.data),
                                   ctypes.c_uint64(values.size)))
     parts = np.split(values, np.cumsum(counts)[:-1])
-    return [part.view(_element_kind(source[1]) if one == _DOT else np.float64)
+    return [part.view(_element_kind(source[1]) if one == PAIRED_DOT else np.float64)
             for one, part in zip(statistics, parts)]
 
 

@@ -11,14 +11,14 @@ import numpy as np
 from . import _cuda
 from ._elements import Array, element_type, is_float, wire_number
 from ._engine import DIMENSIONS_MAX, WHOLE
-from ._layout import Layout, lay_out, lay_out_shape
+from ._layout import Layout, Shaped, lay_out, lay_out_shape
 
 # Of streams, as the driver has them.
 _LEGACY_STREAM = 1
 _DLPACK_CUDA = 2
 
 
-class DeviceArray:
+class DeviceArray(Shaped):
     """A C-contiguous array in a GPU's memory, whose elements an engine can read.
 
     Operations take one in the place of an array on the server; an engine's sources have it as they
@@ -43,18 +43,6 @@ class DeviceArray:
         self._stream = stream  # None: any may still write.
         self._needs_wait = stream != 0
         self._kept = kept
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * int(self.dtype.itemsize)
 
     def wait(self, device: int) -> None:
         """Until the elements are written that others were asked to write before."""
@@ -92,7 +80,7 @@ class DeviceArray:
 
 def of_device(x: Any) -> Any:
     """`x` as a DeviceArray where it is one that engines can read in place; otherwise `x`."""
-    if hasattr(x, "_lay_out"):
+    if type(x) is np.ndarray or hasattr(x, "_lay_out"):
         return x
     source = x
     if getattr(x, "requires_grad", False) is True and hasattr(x, "detach"):

@@ -172,7 +172,7 @@ def _ask(engine: Engine, keys: Any, y_keys: Optional[Source], values: Any,
     divisor = to_ddof(ddof)
     if not isinstance(divisor, int):
         raise ValueError("ddof: must be a whole number")
-    own = values if type(values) is np.ndarray else of_device(values)
+    own = of_device(values)
     own = own if hasattr(own, "_lay_out") else as_array(own).ravel()
     found, counts, columns, edges, outside, execution = engine.reduce_by_key(
         _source_of(keys, key_dtype), _source_of(own), groups, y_keys, numbers, ignore_nan,

@@ -133,7 +133,7 @@ class Histograms:
 def _flat(x: Any, in_place: bool = True) -> Any:
     """All elements in one dimension; as they are where they lie on the server, or on a GPU and may
     stay there."""
-    if in_place and type(x) is not np.ndarray:
+    if in_place:
         x = of_device(x)
     if hasattr(x, "_lay_out") and not (type(x) is DeviceArray and x.dtype.kind == "b"):
         return x

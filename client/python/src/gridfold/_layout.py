@@ -18,6 +18,25 @@ AxisError: Any = getattr(np, "exceptions", np).AxisError
 Axis = Union[None, int, Sequence[int]]
 
 
+class Shaped:
+    """What is asked of the arrays that are not in this process's memory, as NumPy calls it."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * int(self.dtype.itemsize)
+
+
 class Layout(NamedTuple):
     """An array as it is sent, and how the answer's groups lie in it."""
 

@@ -10,9 +10,9 @@ from ._elements import Array, as_array, is_float, wire_form
 from ._engine import Engine, Source
 from ._layout import normalise
 from ._reduce import wraps
+from ._statistics import (PAIRED_CORRELATION, PAIRED_COVARIANCE, PAIRED_DOT, PAIRED_MEAN,
+                          PAIRED_VARIANCE)
 
-# Numbers of the wire.
-_DOT, _COVARIANCE, _CORRELATION, _MEAN, _VARIANCE = range(1, 6)
 # Columns of one request.
 _COLUMNS_MAX = 64
 
@@ -45,7 +45,7 @@ class PairedStatistics:
     def vdot(self, x: Any, y: Any, *, overflow: str = "error") -> Any:
         """The sum of products of all elements of two arrays of one shape, as `dot`."""
         arrays = _Arrays(x, y)
-        (values,) = arrays.relate(self._engine, [_DOT], wrap=wraps(overflow))
+        (values,) = arrays.relate(self._engine, [PAIRED_DOT], wrap=wraps(overflow))
         value = values[0]
         return arrays.dtype.type(value) if is_float(arrays.dtype) else value
 
@@ -62,7 +62,7 @@ class PairedStatistics:
         if ddof is None:
             ddof = 0 if bias else 1
         weights = aweights if fweights is None else fweights
-        return self._matrix(_COVARIANCE, m, y, rowvar, weights, ddof, aweights is not None)
+        return self._matrix(PAIRED_COVARIANCE, m, y, rowvar, weights, ddof, aweights is not None)
 
     def corrcoef(self, x: Any, y: Any = None, rowvar: bool = True) -> Any:
         """The matrix of correlations of variables, at most 64; as `numpy.corrcoef`.
@@ -75,7 +75,7 @@ class PairedStatistics:
         array([[1., 1.],
                [1., 1.]])
         """
-        return self._matrix(_CORRELATION, x, y, rowvar, None, 0, False)
+        return self._matrix(PAIRED_CORRELATION, x, y, rowvar, None, 0, False)
 
     def average(self, a: Any, axis: Optional[int] = None, weights: Any = None) -> Any:
         """The weighted average; as `numpy.average`.
@@ -87,7 +87,7 @@ class PairedStatistics:
             return self.mean(a, axis)  # type: ignore[attr-defined]
         if axis is None:
             arrays = _Arrays(a, None, weights)
-            (values,) = arrays.relate(self._engine, [_MEAN])
+            (values,) = arrays.relate(self._engine, [PAIRED_MEAN])
             return _of_mean(arrays.dtype)(values[0])
         array = as_array(np.asarray(a))
         (place,) = normalise(axis, array.ndim) or (0,)
@@ -98,7 +98,7 @@ class PairedStatistics:
         for first in range(0, columns.shape[1], _COLUMNS_MAX):
             part = _Arrays(np.ascontiguousarray(columns[:, first:first + _COLUMNS_MAX]), None,
                            weights)
-            means += part.relate(self._engine, [_MEAN])
+            means += part.relate(self._engine, [PAIRED_MEAN])
             dtype = part.dtype
         averages = np.concatenate(means or [np.empty(0)]).astype(_of_mean(dtype))
         return averages.reshape(shape) if shape else averages[0]
@@ -107,9 +107,9 @@ class PairedStatistics:
                 is_reliability: bool) -> Any:
         if y is not None and np.ndim(m) == 1 and np.ndim(y) == 1:
             own: Any
-            if statistic == _COVARIANCE:
-                both, own = _Arrays(m, y, weights).relate(self._engine, [statistic, _VARIANCE],
-                                                          ddof, is_reliability)
+            if statistic == PAIRED_COVARIANCE:
+                both, own = _Arrays(m, y, weights).relate(
+                    self._engine, [statistic, PAIRED_VARIANCE], ddof, is_reliability)
             else:
                 (both,) = _Arrays(m, y).relate(self._engine, [statistic])
                 # Each with itself: known where there is a correlation, which takes two that vary.

@@ -70,8 +70,7 @@ _SCALARS: dict[tuple[int, Any], tuple[int, Any]] = {
 
 def ask(x: Any, axis: Axis, keepdims: bool, in_order: bool = False) -> Question:
     """Checks and lays out what a caller gives."""
-    if type(x) is not np.ndarray:
-        x = of_device(x)
+    x = of_device(x)
     if hasattr(x, "_lay_out"):
         axes = normalise(axis, x.ndim)
         return Question(x, x._lay_out(axes), axes, keepdims)

@@ -262,7 +262,7 @@ def _of_kind(x: Any, dtype: Any) -> Any:
     reverse: NumPy converts elements before it adds them."""
     if dtype is None or hasattr(x, "_lay_out"):
         return x
-    x = of_kind(x if type(x) is np.ndarray else of_device(x), dtype)
+    x = of_kind(of_device(x), dtype)
     if hasattr(x, "_lay_out"):
         return x
     x = as_array(x)

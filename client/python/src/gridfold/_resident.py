@@ -10,13 +10,13 @@ import numpy as np
 
 from ._elements import Array, dtype_of, wire_form, wire_number
 from ._engine import DIMENSIONS_MAX, WHOLE
-from ._layout import Axis, Layout
+from ._layout import Axis, Layout, Shaped
 
 if TYPE_CHECKING:
     from ._connection import Connection
 
 
-class ResidentArray:
+class ResidentArray(Shaped):
     """An array in the memory of the server's engine, or some of its rows (`r[a:b]`).
 
     Every operation of a `Connection` takes one in the place of an array, and the commonest are
@@ -38,18 +38,6 @@ class ResidentArray:
         self.shape = shape
         self._first = first
         self._is_part = is_part
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self.dtype.itemsize
 
     def __len__(self) -> int:
         return self.shape[0]

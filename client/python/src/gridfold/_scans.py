@@ -31,7 +31,7 @@ class Scans:
               exclusive: bool = False, reverse: bool = False, ignore_nan: bool = False,
               overflow: str = "error", exact: bool = False) -> Any:
         policy = (ignore_nan, wraps(overflow), exact)
-        x = x if type(x) is np.ndarray else of_kind(of_device(x), dtype)
+        x = of_kind(of_device(x), dtype)
         if hasattr(x, "_lay_out") and x.size:
             array, source, number, order = x, *_of_resident(x, axis)
         else:

@@ -17,6 +17,10 @@ NUMBERS: dict[str, int] = {
     "bitwise_or": 19, "bitwise_xor": 20, "range": 21, "root_mean_square": 22,
     "standard_error": 23}
 
+# Statistics of two arrays, by numbers of the wire, and those among them that have a matrix.
+PAIRED_DOT, PAIRED_COVARIANCE, PAIRED_CORRELATION, PAIRED_MEAN, PAIRED_VARIANCE = range(1, 6)
+PAIRED_OF_TWO = {PAIRED_DOT, PAIRED_COVARIANCE, PAIRED_CORRELATION}
+
 # NumPy's names, and shorter ones.
 ALIASES: dict[str, str] = {
     "prod": "product", "amin": "min", "amax": "max", "var": "variance",
