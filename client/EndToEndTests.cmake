@@ -21,6 +21,12 @@ add_custom_command(
   VERBATIM)
 add_custom_target(gridfold_python_stubs ALL DEPENDS ${python_stubs}/stamp)
 
+# Each file of cli/ is a test of its own, so that it is known by name what fails, and changed code is
+# judged by the tests next to it first.
+file(GLOB cli_tests CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/cli
+     ${CMAKE_CURRENT_SOURCE_DIR}/cli/*_test.py)
+list(TRANSFORM cli_tests REPLACE "^(.+)_test\\.py$" "cli_\\1")
+
 set(engines cpu)
 if(GRIDFOLD_CUDA_ENABLED)
   list(APPEND engines cuda)
@@ -34,14 +40,17 @@ foreach(engine ${engines})
     GRIDFOLD_SAMPLE_DATA=${PROJECT_SOURCE_DIR}/deploy/sample_data
     GRIDFOLD_PYTHON_STUBS=${python_stubs}
     PYTHONDONTWRITEBYTECODE=1)
-  set(tests cli python_client load shape)
+  set(tests ${cli_tests} python_client load shape)
   if(TARGET gridfold_python)
     list(APPEND tests python_package numpy_suite)
     list(APPEND environment GRIDFOLD_PYTHON_PACKAGE=${CMAKE_CURRENT_BINARY_DIR}/python)
   endif()
   foreach(test ${tests})
-    set(script cli_test.py)
-    if(test STREQUAL "python_client")
+    set(arguments)
+    if(test MATCHES "^cli_(.+)$")
+      set(script cli_test.py)
+      set(arguments --pattern ${CMAKE_MATCH_1}_test.py)
+    elseif(test STREQUAL "python_client")
       set(script python/check_python_client.py)
     elseif(test STREQUAL "python_package")
       set(script python/package_test.py)
@@ -53,7 +62,8 @@ foreach(engine ${engines})
       set(script shape_benchmark/shape_test.py)
     endif()
     add_test(NAME ${test}_${engine}_test
-             COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${script})
+             COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${script}
+                     ${arguments})
     set_tests_properties(${test}_${engine}_test PROPERTIES
                          ENVIRONMENT "${environment}" TIMEOUT 600 SKIP_RETURN_CODE 77)
     if(engine STREQUAL "cuda")

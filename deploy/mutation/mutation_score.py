@@ -57,6 +57,7 @@ class Copy:
         self.tree = folder
         self.build = folder / 'build' / 'mutation'
         self._seconds_max = seconds_max
+        self._printed = ''
         self._synchronise(root)
         self._run(['cmake', '--preset', 'mutation', '-DGRIDFOLD_BUILD_TESTS=ON'])
         self.tests = RegisteredTests(self.build)
@@ -74,30 +75,38 @@ class Copy:
                 os.utime(target)
 
     def _run(self, command: list[str], seconds: float | None = None) -> bool:
+        """Whether a command succeeds; what it printed is `self._printed`."""
         environment = {**os.environ, 'GTEST_FAIL_FAST': '1', 'GTEST_BRIEF': '1'}
         try:
             done = subprocess.run(command, cwd=self.tree, env=environment, timeout=seconds,
-                                  stdin=subprocess.DEVNULL, capture_output=True, check=False)
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, check=False)
         except subprocess.TimeoutExpired:
+            self._printed = f'still running after {seconds:.0f} s'
             return False
+        self._printed = done.stdout.decode(errors='replace')
         return done.returncode == 0
 
     def _builds(self, targets: tuple[str, ...]) -> bool:
         return self._run(['ninja', '-C', str(self.build), '-j1', *targets])
 
     def _passes(self, test: str, seconds: float) -> bool:
-        return self._run(['ctest', '--test-dir', str(self.build), '-R', f'^{test}$', '--timeout',
-                          str(int(seconds) + 1)], seconds + 30)
+        return self._run(['ctest', '--test-dir', str(self.build), '-R', f'^{test}$',
+                          '--output-on-failure', '--timeout', str(int(seconds) + 1)], seconds + 30)
 
     def usual_seconds(self, test: str) -> float | None:
-        """How long a test takes on the code as it is; None, and a line, where it fails."""
+        """How long a test takes on the code as it is; None, and its last lines, where it fails."""
         if not self._builds(self.tests.targets(test)):
-            raise RuntimeError(f'{test} does not build without any mutant')
+            raise RuntimeError(f'{test} does not build without any mutant:\n{self._last_lines()}')
         begin = time.monotonic()
         if self._passes(test, self._seconds_max):
             return time.monotonic() - begin
-        print(f'{test} fails without any mutant, and is left out', file=sys.stderr)
+        print(f'{test} fails without any mutant, and is left out:\n{self._last_lines()}',
+              file=sys.stderr)
         return None
+
+    def _last_lines(self) -> str:
+        return '\n'.join(f'    {line}' for line in self._printed.splitlines()[-30:])
 
     def judge(self, candidate: Candidate, usual: UsualSeconds) -> Verdict | None:
         """Puts the mutant in and out again. None where it does not compile."""

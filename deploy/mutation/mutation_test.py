@@ -73,8 +73,19 @@ class AreasTest(unittest.TestCase):
                 self.assertTrue(any(nearest_tests.area_of(path) == area for path in files))
                 for test in area.further_tests:
                     # Names of the end-to-end tests are put together.
-                    name = test.removesuffix('_cpu_test').removesuffix('_test')
+                    name = test.partition('\\w')[0].removesuffix('_cpu_test').removesuffix('_test')
                     self.assertIn(name, build_files, test)
+
+
+class NearestTest(unittest.TestCase):
+    def test_a_test_named_after_the_file_is_next_to_it(self):
+        tests = nearest_tests.RegisteredTests.__new__(nearest_tests.RegisteredTests)
+        tests.commands = {name: ['python3'] for name in
+                          ('cli_csv_cpu_test', 'cli_group_cpu_test', 'cli_order_cpu_test',
+                           'load_cpu_test')}
+        tests._sources = {}
+        self.assertEqual(tests.nearest('client/command_line/report/group_table.cc'),
+                         ['cli_group_cpu_test', 'cli_csv_cpu_test', 'cli_order_cpu_test'])
 
 
 SMALL_PROJECT = {

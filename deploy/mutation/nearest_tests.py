@@ -8,21 +8,24 @@ from typing import NamedTuple
 
 class Area(NamedTuple):
     """Sources below `prefix`. Tests whose own sources are there are to notice faults in them, and so
-    are further ones, by CTest's names: scripts, and tests of what uses them."""
+    are further ones, by patterns of CTest's names: scripts, and tests of what uses them."""
     name: str
     prefix: str
     further_tests: tuple[str, ...] = ()
 
+
+CLI_TESTS = r'cli_\w+_cpu_test'
 
 # The first area whose prefix a source has is its own.
 AREAS = (
     Area('numerics', 'kernels/numerics/',
          ('cpu_engine_test', 'accumulator_test', 'engine_conformance_test_cpu')),
     Area('CPU engine', 'kernels/cpu/', ('engine_conformance_test_cpu', 'fault_test')),
-    Area('plans and folds', 'kernels/', ('service_test',)),
-    Area('server', 'server/', ('server_process_test', 'cut_stream_test', 'cli_cpu_test')),
-    Area('client library', 'client/library/', ('cli_cpu_test',)),
-    Area('command line', 'client/command_line/', ('cli_cpu_test',)),
+    Area('plans and folds', 'kernels/',
+         ('service_test', 'stream_test', 'forms_agree_test', 'engine_conformance_test_cpu')),
+    Area('server', 'server/', ('server_process_test', 'cut_stream_test', CLI_TESTS)),
+    Area('client library', 'client/library/', (CLI_TESTS,)),
+    Area('command line', 'client/command_line/', (CLI_TESTS,)),
     Area('load generator', 'client/load/', ('load_cpu_test',)),
 )
 
@@ -60,14 +63,16 @@ class RegisteredTests:
 
     def unknown(self) -> set[str]:
         """Further tests of an area that CTest has none of."""
-        return {test for area in AREAS for test in area.further_tests} - set(self.commands)
+        return {pattern for area in AREAS for pattern in area.further_tests
+                if not any(re.fullmatch(pattern, test) for test in self.commands)}
 
     def targets(self, test: str) -> tuple[str, ...]:
         program = pathlib.Path(self.commands[test][0]).name if self.commands[test] else test
         return PROGRAMS if program.startswith('python') else (program,)
 
     def nearest(self, path: str) -> list[str]:
-        """The tests that are to notice faults in a file, nearest first."""
+        """The tests that are to notice faults in a file, nearest first; of those that are as near,
+        first the one whose name shares most words with the file's."""
         area = area_of(path)
         assert area is not None, path
         stem = pathlib.Path(path).name.split('.')[0]
@@ -80,8 +85,13 @@ class RegisteredTests:
                 return 0
             if own:
                 return 1
-            return 2 if test in area.further_tests else None
+            return 2 if any(re.fullmatch(p, test) for p in area.further_tests) else None
 
         distances = {test: distance(test) for test in self.commands}
+        words = {word.removesuffix('s') for word in stem.split('_')}
+
+        def other_words(test: str) -> int:
+            return -len(words & {word.removesuffix('s') for word in test.split('_')})
+
         return sorted((test for test, far in distances.items() if far is not None),
-                      key=lambda test: distances[test])
+                      key=lambda test: (distances[test], other_words(test)))
