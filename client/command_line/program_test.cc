@@ -342,7 +342,8 @@ TEST_F(ProgramTest, HistogramFlagsReachTheServer) {
     bins { even { bin_count: 4 lower_bound: -1 upper_bound: 1 } }
     channel_count: 1
     out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP format: HISTOGRAM_FORMAT_SPARSE
-    quantiles: 0.5 quantiles: 1)"));
+    quantiles: 0.5 quantiles: 1
+    compact_answer: true)"));
 }
 
 TEST_F(ProgramTest, LayoutsAndChannelsReachTheServer) {
@@ -352,7 +353,8 @@ TEST_F(ProgramTest, LayoutsAndChannelsReachTheServer) {
     bins { even { bin_count: 2 lower_bound: 0 upper_bound: 1 } }
     bins { integer { first_value: -5 bin_count: 10 } }
     channel_count: 2
-    out_of_range_policy: OUT_OF_RANGE_POLICY_DROP format: HISTOGRAM_FORMAT_DENSE)"));
+    out_of_range_policy: OUT_OF_RANGE_POLICY_DROP format: HISTOGRAM_FORMAT_DENSE
+    compact_answer: true)"));
   Run({"histogram", "@in.csv", "--integer", "-3", "--bins", "7"});
   EXPECT_EQ(histogram_request_.bins(0).integer().first_value(), -3);
 }

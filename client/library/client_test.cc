@@ -219,7 +219,8 @@ TEST_F(ClientTest, HistogramOptionsReachTheWire) {
     out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP
     format: HISTOGRAM_FORMAT_SPARSE
     quantiles: 0.25 quantiles: 1
-    return_accumulator: true)");
+    return_accumulator: true
+    compact_answer: true)");
 }
 
 TEST_F(ClientTest, APartHasAnAccumulatorAndLeavesOutWhatHasNoValue) {
@@ -337,6 +338,37 @@ TEST_F(ClientTest, HistogramCountsReachTheCaller) {
   EXPECT_EQ(result->execution.strategy, "histogram/shared");
 }
 
+TEST_F(ClientTest, HistogramsInCompactFormReachTheCaller) {
+  const auto ask = [this] {
+    return client_->ComputeHistogram(std::vector<float>{1}, {.bins = {EvenBins{2}}});
+  };
+  const std::string bins =
+      "bins { bin_count: 2 even_edges { lower_bound: -1 upper_bound: 2 } } channels { ";
+  for (const char* const counts :
+       {R"(packed_count_bytes: 1 packed_counts: '\001\377' })",
+        R"(packed_count_bytes: 2 packed_counts: '\001\000\377\000' })",
+        R"(packed_count_bytes: 4 packed_counts: '\001\000\000\000\377\000\000\000' })",
+        R"(packed_count_bytes: 8 packed_counts:
+           '\001\000\000\000\000\000\000\000\377\000\000\000\000\000\000\000' })"}) {
+    Parse((bins + counts).c_str(), histogram_response_);
+    const auto result = ask();
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_THAT(result->channels[0].counts, ElementsAre(1, 255));
+    EXPECT_THAT(result->bins[0].edges, ElementsAre(-1, 0.5, 2));
+  }
+  EXPECT_TRUE(histogram_request_.compact_answer());
+  // Widths that are none, too few bytes, and edges of more bins than there are counts.
+  for (const char* const wrong : {"packed_count_bytes: 3 packed_counts: '123456' }",
+                                  "packed_count_bytes: 0 packed_counts: '12' }",
+                                  "packed_count_bytes: 4 packed_counts: '1234567' }",
+                                  "packed_count_bytes: 1 packed_counts: '12' } bins { bin_count: "
+                                  "123456789123456 even_edges {} }",
+                                  "}"}) {
+    Parse((bins + wrong).c_str(), histogram_response_);
+    EXPECT_TRUE(absl::IsInternal(ask().status())) << wrong;
+  }
+}
+
 TEST_F(ClientTest, SparseWeightSumsInTwoDimensionsReachTheCaller) {
   Parse(R"(channels { weight_sums: 0.5 weight_sums: 1.5 bin_indices: 1 bin_indices: 5 }
            bins { bin_count: 2 } bins { bin_count: 3 })",
@@ -377,7 +409,8 @@ TEST_F(ClientTest, BatchesReachTheWire) {
       array { resident_array { name: "x" } } bins { integer { first_value: 1 bin_count: 2 } }
       channel_count: 1
       weights { inline_array { element_type: ELEMENT_TYPE_INT8 data: "ab" } }
-      out_of_range_policy: OUT_OF_RANGE_POLICY_DROP format: HISTOGRAM_FORMAT_DENSE } })");
+      out_of_range_policy: OUT_OF_RANGE_POLICY_DROP format: HISTOGRAM_FORMAT_DENSE
+      compact_answer: true } })");
 }
 
 TEST_F(ClientTest, ResultsOfABatchReachTheCallerEachByItself) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "client/library/compact_histogram.h"
 #include "client/library/shared_conversion.h"
 
 namespace gridfold::client {
@@ -43,7 +44,7 @@ struct LayoutWriter {
 
 HistogramCounts ToCounts(const v1::HistogramCounts& proto) {
   return {
-      .counts = ToVector<uint64_t>(proto.counts()),
+      .counts = CountsOf(proto),
       .weight_sums = ToVector<double>(proto.weight_sums()),
       .bin_indices = ToVector<uint64_t>(proto.bin_indices()),
       .underflow_count = proto.underflow_count(),
@@ -78,6 +79,19 @@ bool IsConsistent(const HistogramResult& result, const HistogramOptions& options
   return true;
 }
 
+// Edges that the answer leaves out take memory in proportion to it all the same.
+bool HasAsManyCounts(const HistogramResult& result, uint64_t bin_count) {
+  return bin_count > 0 &&
+         std::any_of(
+             result.channels.begin(), result.channels.end(), [&](const HistogramCounts& channel) {
+               return std::max(channel.counts.size(), channel.weight_sums.size()) >= bin_count;
+             });
+}
+
+absl::Status Inconsistent() {
+  return absl::InternalError("the server's answer holds counts and bins that do not match");
+}
+
 }  // namespace
 
 std::optional<BinRule> BinRuleOf(std::string_view name) {
@@ -104,6 +118,7 @@ v1::ComputeHistogramRequest ToProto(const HistogramOptions& options) {
   request.set_format(static_cast<v1::HistogramFormat>(options.format));
   request.mutable_quantiles()->Add(options.quantiles.begin(), options.quantiles.end());
   request.set_return_accumulator(options.return_accumulator);
+  request.set_compact_answer(true);
   SetStrategy(options.strategy, request);
   return request;
 }
@@ -131,13 +146,16 @@ absl::StatusOr<HistogramResult> FromProto(const v1::ComputeHistogramResponse& re
     result.channels.push_back(ToCounts(counts));
   }
   for (const v1::ResolvedBins& bins : response.bins()) {
-    result.bins.push_back({bins.bin_count(), ToVector<double>(bins.edges())});
+    if (bins.has_even_edges() && !HasAsManyCounts(result, bins.bin_count())) {
+      return Inconsistent();
+    }
+    result.bins.push_back({bins.bin_count(), bins.has_even_edges()
+                                                 ? EdgesOf(bins.even_edges(), bins.bin_count())
+                                                 : ToVector<double>(bins.edges())});
   }
   result.execution = FromProto(response.execution());
   result.accumulator = response.accumulator();
-  if (!IsConsistent(result, options)) {
-    return absl::InternalError("the server's answer holds counts and bins that do not match");
-  }
+  if (!IsConsistent(result, options)) return Inconsistent();
   return result;
 }
 

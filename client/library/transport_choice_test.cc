@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -229,6 +230,33 @@ TEST_F(TransportChoiceTest, HistogramsHaveTheSameBitsAndErrors) {
     }
   }
   EXPECT_GT(answers, 20);
+}
+
+// The client makes them itself where a request brings the array, and the server where a stream
+// does.
+TEST_F(TransportChoiceTest, EdgesOfEvenBinsHaveTheSameBits) {
+  const auto client = ConnectClient(server_->target());
+  const std::vector<double> samples = {-1, 0, 0.1, 0.3, 1, 7, 1e300};
+  constexpr double kMax = std::numeric_limits<double>::max();
+  std::vector<std::pair<double, double>> ranges = {{0, 1},           {-1, 0.1},  {0.1, 0.7},
+                                                   {-kMax, kMax},    {-kMax, 1}, {1e-310, 1e-300},
+                                                   {1e15, 1e15 + 99}};
+  for (int i = 0; i < 20; ++i) {
+    const double lower = std::uniform_real_distribution<double>(-1e3, 1e3)(random_);
+    ranges.emplace_back(lower, lower + std::uniform_real_distribution<double>(0.1, 1e6)(random_));
+  }
+  for (const auto& [lower, upper] : ranges) {
+    for (const uint64_t count : {1, 3, 7, 100}) {
+      const HistogramOptions options{
+          .bins = {EvenBins{.bin_count = count, .lower_bound = lower, .upper_bound = upper}}};
+      const auto whole =
+          client->ComputeHistogram(samples, options, {.transport = ArrayTransport::kInline});
+      const auto streamed =
+          client->ComputeHistogram(samples, options, {.transport = ArrayTransport::kStream});
+      ASSERT_TRUE(whole.ok()) << whole.status();
+      EXPECT_EQ(Told(whole), Told(streamed)) << lower << " to " << upper << ", " << count;
+    }
+  }
 }
 
 TEST_F(TransportChoiceTest, ReductionsByKeyHaveTheSameBits) {

@@ -27,6 +27,9 @@ constexpr LaneOptions kAnyLane{.input_bytes_max = kUnbounded,
                                .group_count_max = kUnbounded,
                                .resident_input_bytes_max = kUnbounded};
 
+// Groups for which a thread is woken up, which takes as long as to merge some hundred.
+constexpr uint64_t kGroupsPerSliceMin = 512;
+
 // Whether all parts have elements of the same groups.
 bool HasCommonGroups(const ReductionPlan& plan) {
   return plan.grouping.kind == GroupingKind::kWhole || plan.grouping.kind == GroupingKind::kAxis0;
@@ -50,7 +53,7 @@ ReductionPlan PlanOfStates(const ReductionPlan& plan) {
   return part;
 }
 
-// A fold of parts of groups that all of them have.
+// A fold of parts of a group that cuts go through.
 absl::StatusOr<std::unique_ptr<ReductionFold>> MakeFold(ReductionPlan plan) {
   plan.array.element_count = 0;
   plan.array.rows = 0;
@@ -134,9 +137,17 @@ absl::Status DealtReduction::RunPart(size_t part, const InputSpan& input, Lane& 
     }
     if (!result.ok()) return result.status();
     piece.result = *std::move(result);
+    if (HasCommonGroups(plan_)) ShiftToWhole(piece);
   }
   parts_[part] = std::move(pieces);
   return absl::OkStatus();
+}
+
+// Makes indices of columns, or of the whole array, those of all parts together.
+void DealtReduction::ShiftToWhole(Piece& piece) const {
+  const bool by_columns = plan_.grouping.kind == GroupingKind::kAxis0;
+  if ((PartsOf(plan_) & kExtremesPart) == 0 || piece.first_element == 0) return;
+  ShiftIndices(piece.first_element / (by_columns ? plan_.array.columns : 1), piece.result);
 }
 
 std::vector<DealtReduction::Piece> DealtReduction::PiecesOf(size_t part) const {
@@ -226,19 +237,34 @@ absl::StatusOr<ReductionResult> DealtReduction::Finish() {
   return HasCommonGroups(plan_) ? FinishCommon() : FinishConsecutive();
 }
 
-absl::StatusOr<ReductionResult> DealtReduction::FinishCommon() {
-  const absl::StatusOr<std::unique_ptr<ReductionFold>> fold = MakeFold(plan_);
-  if (!fold.ok()) return fold.status();
+size_t DealtReduction::BeginMerge(size_t slices_max) {
+  // An accumulator is written group by group.
+  if (!HasCommonGroups(plan_) || plan_.return_states) return 0;
+  const uint64_t count =
+      std::min<uint64_t>(plan_.grouping.group_count / kGroupsPerSliceMin, slices_max);
+  if (count < 2) return 0;
+  BeginSlices(count);
+  return count;
+}
+
+absl::Status DealtReduction::MergeSlice(size_t slice, const std::stop_token& stop) {
+  return slices_->Merge(slice, stop);
+}
+
+void DealtReduction::BeginSlices(size_t count) {
+  std::vector<ReductionStates> states;
   for (std::vector<Piece>& pieces : parts_) {
-    for (Piece& piece : pieces) {
-      if (!piece.error.ok()) return piece.error;
-      absl::Status status = AddPart(piece.plan.array.size_bytes(), std::move(piece.result), **fold);
-      if (!status.ok()) return status;
-    }
+    for (Piece& piece : pieces) states.push_back(std::move(piece.result.states));
   }
-  absl::StatusOr<ReductionMerge> answer = (*fold)->Finish(0);
-  if (!answer.ok()) return answer.status();
-  return std::move(answer->result);
+  slices_ = ReductionSlices::Make(plan_, std::move(states), count);
+}
+
+absl::StatusOr<ReductionResult> DealtReduction::FinishCommon() {
+  if (slices_ == nullptr) {
+    BeginSlices(1);
+    if (absl::Status status = slices_->Merge(0, {}); !status.ok()) return status;
+  }
+  return slices_->Finish();
 }
 
 absl::StatusOr<ReductionResult> DealtReduction::FinishConsecutive() {

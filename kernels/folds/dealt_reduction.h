@@ -4,17 +4,21 @@
 //   DealtReduction dealt(plan, cuts);
 //   in any threads, for every part:
 //     status = dealt.RunPart(part, its elements, lane, stop, statistics)
-//   when all of them have returned OK:
+//   when all of them have returned OK, in any threads, for every slice of
+//   dealt.BeginMerge(how many there may be):
+//     status = dealt.MergeSlice(slice, stop)
+//   when all of those have:
 //     result = dealt.Finish()
 //
 // The elements of a part are those from one cut to the next. Groups that lie in a part whole are
 // finished by its lane; of groups that a cut goes through, as the whole array, or columns, lanes
-// hand out the states, which a ReductionFold makes one.
+// hand out the states, which are then made one.
 #ifndef GRIDFOLD_KERNELS_FOLDS_DEALT_REDUCTION_H_
 #define GRIDFOLD_KERNELS_FOLDS_DEALT_REDUCTION_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <vector>
 
@@ -22,6 +26,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/contract/engine.h"
 #include "kernels/contract/reduction.h"
+#include "kernels/folds/reduction_slices.h"
 
 namespace gridfold::kernels {
 
@@ -48,6 +53,13 @@ class DealtReduction {
   absl::Status RunPart(size_t part, const InputSpan& input, Lane& lane, const std::stop_token& stop,
                        RunStatistics& statistics);
 
+  // In how many slices the states are to be merged, each of so many groups that another thread is
+  // worth it: at most `slices_max`, and none where Finish does all that there is to do. Once.
+  size_t BeginMerge(size_t slices_max);
+
+  // Thread-safe for different slices; once for each. Errors: CANCELLED.
+  absl::Status MergeSlice(size_t slice, const std::stop_token& stop);
+
   // What an engine returns for the plan of the whole array: of values that do not fit, the first
   // group's error. Once.
   absl::StatusOr<ReductionResult> Finish();
@@ -68,12 +80,15 @@ class DealtReduction {
   void AddSegments(uint64_t begin, uint64_t end, bool is_last, std::vector<Piece>& pieces) const;
   Piece CommonPiece(uint64_t begin, uint64_t end) const;
   Piece Fragment(uint64_t group, uint64_t begin, uint64_t end) const;
+  void ShiftToWhole(Piece& piece) const;
+  void BeginSlices(size_t count);
   absl::StatusOr<ReductionResult> FinishCommon();
   absl::StatusOr<ReductionResult> FinishConsecutive();
 
   const ReductionPlan plan_;
   const Cuts cuts_;
   std::vector<std::vector<Piece>> parts_;
+  std::unique_ptr<ReductionSlices> slices_;  // Once the merge of common groups has begun.
 };
 
 }  // namespace gridfold::kernels

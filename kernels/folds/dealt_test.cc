@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -45,7 +46,7 @@ class DealtTest : public FoldTest {
   }
 
   absl::StatusOr<ReductionResult> ReduceDealt(const ReductionPlan& plan, const InputSpan& input,
-                                              const Cuts& cuts) {
+                                              const Cuts& cuts, size_t slices_max = 4) {
     if (absl::Status status = DealtReduction::Check(plan, cuts); !status.ok()) return status;
     DealtReduction dealt(plan, cuts);
     const uint64_t element_bytes = ElementSize(plan.array.element_type);
@@ -55,6 +56,11 @@ class DealtTest : public FoldTest {
       return dealt.RunPart(part, elements.span(), *lane_, {}, run);
     });
     if (!status.ok()) return status;
+    // The last ones first.
+    for (size_t slice = dealt.BeginMerge(slices_max); slice-- > 0;) {
+      const absl::Status merged = dealt.MergeSlice(slice, {});
+      if (!merged.ok()) return merged;
+    }
     return dealt.Finish();
   }
 
@@ -98,10 +104,10 @@ class DealtTest : public FoldTest {
   }
 
   void ExpectReductionOfOneRun(const ReductionPlan& plan, const std::string& bytes,
-                               const Cuts& cuts) {
+                               const Cuts& cuts, size_t slices_max = 4) {
     RunStatistics run;
     const auto expected = lane_->RunReduction(plan, SpanOf(bytes), {}, run);
-    const auto actual = ReduceDealt(plan, SpanOf(bytes), cuts);
+    const auto actual = ReduceDealt(plan, SpanOf(bytes), cuts, slices_max);
     SCOPED_TRACE(testing::PrintToString(cuts));
     ASSERT_EQ(actual.status(), expected.status());
     if (!expected.ok()) return;
@@ -220,6 +226,67 @@ TEST_F(DealtTest, ErrorsNameTheGroupOfTheWhole) {
       ExpectReductionOfOneRun(*plan, bytes, cuts);
     }
   }
+}
+
+// Fewer than are worth slices, as many as two have, one more, and what does not divide.
+TEST_F(DealtTest, ManyColumnsAreMergedInSlices) {
+  constexpr uint64_t kRows = 5;
+  for (const uint64_t columns : {1, 1023, 1024, 1025, 5003}) {
+    for (const ElementType type : {ElementType::kFloat32, ElementType::kInt64}) {
+      ReductionSpec spec{.statistics = kStatistics,
+                         .grouping = {.kind = GroupingKind::kAxis0, .offsets = {}}};
+      const std::string bytes = RandomElements(type, kRows * columns);
+      const auto plan =
+          PlanReduction(ArrayDescription::Matrix(type, kRows, columns), std::move(spec));
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      for (const size_t slices_max : {1, 2, 3, 100}) {
+        SCOPED_TRACE(slices_max);
+        ExpectReductionOfOneRun(*plan, bytes, {0, columns, columns, 3 * columns, 5 * columns},
+                                slices_max);
+      }
+    }
+  }
+}
+
+// The smallest group is told, whichever slice it is in and whichever comes first.
+TEST_F(DealtTest, OverflowsInSeveralSlices) {
+  constexpr uint64_t kColumns = 4096;
+  ReductionSpec spec;
+  spec.statistics = {Statistic::kMax, Statistic::kSum};
+  spec.grouping = {.kind = GroupingKind::kAxis0, .offsets = {}};
+  const auto plan = PlanReduction(ArrayDescription::Matrix(ElementType::kInt64, 2, kColumns), spec);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  for (const std::vector<uint64_t>& groups : {std::vector<uint64_t>{0, 4095},
+                                              {511, 512, 4000},
+                                              {1023, 1024},
+                                              {4095},
+                                              {2047, 700, 3000}}) {
+    std::vector<int64_t> values(2 * kColumns, 1);
+    for (const uint64_t group : groups) {
+      values[group] = std::numeric_limits<int64_t>::max();
+    }
+    ExpectReductionOfOneRun(*plan, BytesOf(values), {0, kColumns, 2 * kColumns}, 8);
+  }
+}
+
+TEST_F(DealtTest, MergesOfSlicesStop) {
+  constexpr uint64_t kColumns = 2048;
+  ReductionSpec spec;
+  spec.statistics = {Statistic::kSum};
+  spec.grouping = {.kind = GroupingKind::kAxis0, .offsets = {}};
+  const auto plan = PlanReduction(ArrayDescription::Matrix(ElementType::kInt32, 2, kColumns), spec);
+  const std::string bytes = RandomElements(ElementType::kInt32, 2 * kColumns);
+  DealtReduction dealt(*plan, {0, kColumns, 2 * kColumns});
+  RunStatistics run;
+  for (const size_t part : {0, 1}) {
+    const InputPart elements(SpanOf(bytes), part * kColumns * 4, kColumns * 4);
+    ASSERT_TRUE(dealt.RunPart(part, elements.span(), *lane_, {}, run).ok());
+  }
+  ASSERT_EQ(dealt.BeginMerge(4), 4u);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(dealt.MergeSlice(0, stop.get_token()).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(dealt.MergeSlice(3, stop.get_token()).code(), absl::StatusCode::kCancelled);
 }
 
 TEST_F(DealtTest, NoCutGoesThroughAFloatingProduct) {

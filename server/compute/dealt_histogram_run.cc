@@ -71,7 +71,7 @@ class DealtHistogramRun final : public DealtRun<v1::ComputeHistogramResponse> {
         dealt_.Finish(context.lane, context.stop, run, context.engine);
     kernels::HistogramPlan plan = planned_.plan;
     plan.bins = dealt_.plan().bins;
-    return server::MakeAnswer(plan, result, context.stop);
+    return server::MakeAnswer(plan, planned_.is_compact, result, context.stop);
   }
 
  private:

@@ -14,18 +14,35 @@ namespace {
 
 class DealtReductionRun final : public DealtRun<v1::ReduceArrayResponse> {
  public:
-  DealtReductionRun(const PlannedReduction& planned, std::vector<PartPlace> places)
+  DealtReductionRun(const PlannedReduction& planned, std::vector<PartPlace> places,
+                    uint32_t lane_count)
       : planned_(planned),
         places_(std::move(places)),
+        lane_count_(lane_count),
         dealt_(PlanForLane(planned.plan), CutsOf(places_)) {}
 
   JobGroup::Parts Begin(const JobWork& common) override {
+    common_ = common;
     return MakeParts(
         common, places_, element_bytes(),
         [this](size_t part, const JobContext& context) { return RunPart(part, context); });
   }
 
-  absl::StatusOr<JobGroup::Parts> EndRound(const JobContext&) override { return JobGroup::Parts(); }
+  // Where there are many groups, the lanes merge their states together.
+  absl::StatusOr<JobGroup::Parts> EndRound(const JobContext&) override {
+    if (std::exchange(merges_, true)) return JobGroup::Parts();
+    const size_t slice_count = dealt_.BeginMerge(lane_count_);
+    std::vector<PartPlace> slices;
+    for (size_t slice = 0; slice < slice_count; ++slice) {
+      slices.push_back({.engine = places_[slice % places_.size()].engine,
+                        .element_count = planned_.plan.grouping.group_count / slice_count});
+    }
+    common_.answer_bytes = 0;  // The first round has taken the room.
+    return MakeParts(common_, slices, element_bytes(),
+                     [this](size_t slice, const JobContext& context) {
+                       return dealt_.MergeSlice(slice, context.stop);
+                     });
+  }
 
   absl::StatusOr<v1::ReduceArrayResponse> MakeAnswer(const JobContext& context) override {
     return server::MakeAnswer(planned_, dealt_.Finish(), context.stop);
@@ -56,7 +73,10 @@ class DealtReductionRun final : public DealtRun<v1::ReduceArrayResponse> {
 
   const PlannedReduction& planned_;
   const std::vector<PartPlace> places_;
+  const uint32_t lane_count_;
   kernels::DealtReduction dealt_;
+  JobWork common_;
+  bool merges_ = false;
 };
 
 // Where parts of what any engine can read begin; none where one lane runs them all.
@@ -85,7 +105,8 @@ absl::StatusOr<std::unique_ptr<DealtRun<v1::ReduceArrayResponse>>> Deal(
                                       ? PlacesOf(planned.input.resident->shards)
                                       : PlacesOfParts(planned, limits);
   if (places.empty()) return nullptr;
-  return std::make_unique<DealtReductionRun>(planned, std::move(places));
+  return std::make_unique<DealtReductionRun>(planned, std::move(places),
+                                             limits.lane_count_of_all());
 }
 
 }  // namespace gridfold::server

@@ -216,6 +216,44 @@ TEST_F(DealtRequestTest, OperationsOnShardedArrays) {
   on_arrays(weighted);
 }
 
+// So many columns that lanes merge their states in slices.
+TEST_F(DealtRequestTest, ManyColumns) {
+  constexpr uint64_t kWide = 5000;
+  constexpr uint64_t kFew = 40;
+  std::vector<float> table = Floats(kFew * kWide);
+  for (uint64_t i = 0; i < kWide; ++i) table[i] = 1;  // Each column has an element that counts.
+  ExpectSameBits([&](Devices& devices) {
+    PutSharded(devices, "m", v1::ELEMENT_TYPE_FLOAT32, {kFew, kWide}, table);
+    const uint64_t before = devices.server().GetStatistics().jobs_accepted();
+    std::string answer = Answer(devices, Reduction(Resident("m"), 0));
+    const v1::ExecutionStatistics& execution = devices.caller().reduced.execution();
+    const uint64_t jobs = devices.server().GetStatistics().jobs_accepted() - before;
+    const uint64_t device_count = execution.device_count();
+    // A part for each device, then a slice for each of its two lanes.
+    EXPECT_EQ(jobs, device_count == 1 ? 1 : 3 * device_count);
+    EXPECT_EQ(execution.bytes_read(), table.size() * sizeof(float)) << "once, whoever merges";
+    v1::ReduceArrayRequest part = Reduction(Resident("m"), 0);
+    part.set_return_accumulator(true);
+    return answer + Answer(devices, part);
+  });
+  v1::ArraySource matrix = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, table);
+  matrix.mutable_inline_array()->add_shape(kFew);
+  matrix.mutable_inline_array()->add_shape(kWide);
+  ExpectSameBits([&](Devices& devices) { return Answer(devices, Reduction(matrix, 0)); });
+}
+
+// More than lanes have room for the states of: one device has the whole array.
+TEST_F(DealtRequestTest, ColumnsWhoseStatesDoNotFit) {
+  constexpr uint64_t kWide = 40'000;
+  constexpr uint64_t kFew = 20;
+  std::vector<float> table = Floats(kFew * kWide);
+  for (uint64_t i = 0; i < kWide; ++i) table[i] = 1;
+  ExpectSameBits([&](Devices& devices) {
+    PutSharded(devices, "m", v1::ELEMENT_TYPE_FLOAT32, {kFew, kWide}, table);
+    return Answer(devices, Reduction(Resident("m"), 0));
+  });
+}
+
 // Counters so many that one device adds up those of all.
 TEST_F(DealtRequestTest, WideHistograms) {
   const std::vector<float> values = Floats(kCount);

@@ -129,7 +129,7 @@ absl::StatusOr<v1::ComputeHistogramResponse> Run(const PlannedHistogram& planned
   const absl::StatusOr<kernels::HistogramResult> result =
       lane.RunHistogram(PlanForLane(plan), samples.input, stop, run);
   statistics.Add(run);
-  return MakeAnswer(plan, result, stop);
+  return MakeAnswer(plan, planned.is_compact, result, stop);
 }
 
 }  // namespace
@@ -158,17 +158,17 @@ absl::StatusOr<v1::ReduceArrayResponse> MakeAnswer(const PlannedReduction& plann
 }
 
 absl::StatusOr<v1::ComputeHistogramResponse> MakeAnswer(
-    const kernels::HistogramPlan& plan, const absl::StatusOr<kernels::HistogramResult>& result,
-    const std::stop_token& stop) {
+    const kernels::HistogramPlan& plan, bool is_compact,
+    const absl::StatusOr<kernels::HistogramResult>& result, const std::stop_token& stop) {
   if (!result.ok()) return result.status();
   v1::ComputeHistogramResponse response;
   if (!plan.return_states) {
-    FillResponse(*result, response);
+    FillResponse(*result, is_compact, response);
     return response;
   }
   absl::StatusOr<kernels::HistogramMerge> part = kernels::MakeHistogramPart(plan, *result, stop);
   if (!part.ok()) return part.status();
-  FillResponse(part->result, response);
+  FillResponse(part->result, is_compact, response);
   response.set_accumulator(std::move(part->accumulator));
   return response;
 }

@@ -34,8 +34,8 @@ absl::StatusOr<v1::ReduceArrayResponse> MakeAnswer(const PlannedReduction& plann
                                                    absl::StatusOr<kernels::ReductionResult> result,
                                                    const std::stop_token& stop);
 absl::StatusOr<v1::ComputeHistogramResponse> MakeAnswer(
-    const kernels::HistogramPlan& plan, const absl::StatusOr<kernels::HistogramResult>& result,
-    const std::stop_token& stop);
+    const kernels::HistogramPlan& plan, bool is_compact,
+    const absl::StatusOr<kernels::HistogramResult>& result, const std::stop_token& stop);
 // What was computed from, or written to, a region that has lost memory meanwhile is nothing, and
 // neither is the error that came of it. OK where there is no region.
 absl::Status EndUse(const RegionLease& region);

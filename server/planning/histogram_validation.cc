@@ -248,6 +248,7 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
     if (status = PlanSelected(request, *array, context, planned); !status.ok()) return status;
   }
   if (rule) PlaceRule(*rule, planned);
+  planned.is_compact = request.compact_answer() && !planned.plan.sparse;
   return planned;
 }
 

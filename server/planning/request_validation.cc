@@ -93,9 +93,12 @@ absl::Status PlanValues(const v1::ReduceArrayRequest& request,
   return absl::OkStatus();
 }
 
-// Whether the devices that have the array reduce their shards by themselves.
-bool CanBeDealt(const PlannedReduction& planned, const PlannedGroups& groups) {
+// Whether the devices that have the array reduce their shards by themselves: not where lanes have
+// no room for the states of so many columns, while they have some for their values.
+bool CanBeDealt(const PlannedReduction& planned, const PlannedGroups& groups,
+                const Limits& limits) {
   return !groups.rearrangement && !planned.tolerant &&
+         kernels::DealtStateBytes(planned.plan) <= limits.lane().output_bytes_max &&
          kernels::DealtReduction::Check(planned.plan, CutsOf(planned.input.resident->shards)).ok();
 }
 
@@ -246,7 +249,7 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
   if (status.ok()) status = CheckAnswerSize(planned.plan, limits);
   if (status.ok() && planned.input.is_sharded()) {
     status = RefuseStrategy(request, "a sharded array");
-    if (status.ok() && !CanBeDealt(planned, groups)) {
+    if (status.ok() && !CanBeDealt(planned, groups, limits)) {
       status = Assign(PlanGather(planned.input, context), planned.gather);
     }
   }

@@ -126,6 +126,7 @@ struct PlannedHistogram {
   std::vector<InputArray> truths;  // Those of its arrays that are bool.
   TenantArrays arrays;             // Whose room rules take, and counters that stay on devices.
   std::optional<PlannedBinRule> rule = std::nullopt;
+  bool is_compact = false;  // The answer, which is dense then.
 };
 
 struct PlannedQuantiles {

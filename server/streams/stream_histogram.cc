@@ -81,7 +81,7 @@ class StreamHistogram final : public StreamFold {
     if (!merged.ok()) return InHeader(merged.status());
     auto response = std::make_unique<v1::HistogramStreamResponse>();
     v1::ComputeHistogramResponse& result = *response->mutable_result();
-    FillResponse(merged->result, result);
+    FillResponse(merged->result, /*is_compact=*/false, result);
     result.set_accumulator(std::move(merged->accumulator));
     v1::ExecutionStatistics* const execution = result.mutable_execution();
     return StreamAnswer{std::move(response), execution};

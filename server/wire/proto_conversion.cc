@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
+#include "server/wire/packed_counts.h"
 
 namespace gridfold::server {
 
@@ -230,12 +231,17 @@ void AddColumns(const std::vector<kernels::StatisticColumn>& columns, uint64_t g
   }
 }
 
-void AddBins(const std::vector<kernels::PlannedBins>& bins,
+void AddBins(const std::vector<kernels::PlannedBins>& bins, bool is_compact,
              google::protobuf::RepeatedPtrField<v1::ResolvedBins>& resolved) {
   for (const kernels::PlannedBins& planned : bins) {
     v1::ResolvedBins& added = *resolved.Add();
     added.set_bin_count(planned.bin_count);
-    Append(kernels::EdgesOf(planned), *added.mutable_edges());
+    if (is_compact && planned.kind == kernels::BinKind::kEven) {
+      added.mutable_even_edges()->set_lower_bound(planned.lower_bound);
+      added.mutable_even_edges()->set_upper_bound(planned.upper_bound);
+    } else {
+      Append(kernels::EdgesOf(planned), *added.mutable_edges());
+    }
   }
 }
 
@@ -461,13 +467,18 @@ void FillOutcomes(const kernels::KeyedReductionResult& result, v1::ReduceByKeyRe
   response.set_underflow_count(result.underflow_count);
   response.set_overflow_count(result.overflow_count);
   response.set_nan_count(result.nan_count);
-  AddBins(result.bins, *response.mutable_bins());
+  AddBins(result.bins, false, *response.mutable_bins());
 }
 
-void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramResponse& response) {
+void FillResponse(const kernels::HistogramResult& result, bool is_compact,
+                  v1::ComputeHistogramResponse& response) {
   for (const kernels::HistogramCounts& channel : result.channels) {
     v1::HistogramCounts& counts = *response.add_channels();
-    Append(channel.counts, *counts.mutable_counts());
+    if (is_compact) {
+      PackCounts(channel.counts, counts);
+    } else {
+      Append(channel.counts, *counts.mutable_counts());
+    }
     Append(channel.weight_sums, *counts.mutable_weight_sums());
     Append(channel.bin_indices, *counts.mutable_bin_indices());
     counts.set_underflow_count(channel.underflow_count);
@@ -475,7 +486,7 @@ void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramRe
     counts.set_nan_count(channel.nan_count);
     Append(channel.quantile_values, *counts.mutable_quantile_values());
   }
-  AddBins(result.bins, *response.mutable_bins());
+  AddBins(result.bins, is_compact, *response.mutable_bins());
 }
 
 void FillResponse(const kernels::QuantilePlan& plan, const kernels::QuantileResult& result,
@@ -530,7 +541,7 @@ void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
   }
   auto& histogram = std::get<kernels::HistogramMerge>(merged);
   const auto& operation = std::get<kernels::HistogramPlan>(plan.operation);
-  FillResponse(histogram.result, *response.mutable_histogram());
+  FillResponse(histogram.result, /*is_compact=*/false, *response.mutable_histogram());
   response.mutable_histogram()->set_accumulator(std::move(histogram.accumulator));
   response.set_element_type(ToWire(operation.array.element_type));
   response.set_element_count(operation.array.element_count);

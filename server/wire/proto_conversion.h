@@ -79,7 +79,9 @@ void AddShape(const kernels::Shape& shape, google::protobuf::RepeatedField<uint6
 // a part, has no values. Minima, maxima and the like of elements that are truth values are such.
 void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,
                   v1::ReduceArrayResponse& response, bool is_bool = false);
-void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramResponse& response);
+// In compact form where `is_compact`, as ComputeHistogramRequest.compact_answer says.
+void FillResponse(const kernels::HistogramResult& result, bool is_compact,
+                  v1::ComputeHistogramResponse& response);
 void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedAnswer& answer,
                   v1::ReduceByKeyResponse& response);
 // The bins of a keyed reduction, and what is in none of them.

@@ -165,7 +165,7 @@ TEST(ProtoConversionTest, Histograms) {
   result.bins[1].kind = kernels::BinKind::kInteger;
   result.bins[1].bin_count = 10;
   v1::ComputeHistogramResponse response;
-  FillResponse(result, response);
+  FillResponse(result, /*is_compact=*/false, response);
   ASSERT_EQ(response.channels_size(), 1);
   EXPECT_THAT(response.channels(0).counts(), ElementsAre(4, 5));
   EXPECT_THAT(response.channels(0).weight_sums(), ElementsAre());
@@ -178,6 +178,52 @@ TEST(ProtoConversionTest, Histograms) {
   EXPECT_THAT(response.bins(0).edges(), ElementsAre(1, 2, 4));
   EXPECT_EQ(response.bins(1).bin_count(), 10u);
   EXPECT_EQ(response.bins(1).edges_size(), 0);
+}
+
+// Edges that do not follow from bounds stay.
+TEST(ProtoConversionTest, CompactHistograms) {
+  kernels::HistogramResult result;
+  result.channels.resize(1);
+  result.bins.resize(2);
+  result.bins[0].bin_count = 2;
+  result.bins[0].lower_bound = -1;
+  result.bins[0].upper_bound = 3;
+  result.bins[1].kind = kernels::BinKind::kTable;
+  result.bins[1].bin_count = 2;
+  result.bins[1].edges = {1, 2, 4};
+  for (const uint64_t largest :
+       {uint64_t{0}, uint64_t{255}, uint64_t{256}, uint64_t{65'535}, uint64_t{65'536},
+        uint64_t{0xffff'ffff}, uint64_t{0x1'0000'0000}, ~uint64_t{0}}) {
+    result.channels[0].counts = {7, largest, 0};
+    v1::ComputeHistogramResponse response;
+    FillResponse(result, /*is_compact=*/true, response);
+    const v1::HistogramCounts& counts = response.channels(0);
+    EXPECT_EQ(counts.counts_size(), 0);
+    const size_t width = counts.packed_count_bytes();
+    EXPECT_EQ(width, largest < 256                ? 1u
+                     : largest < 65'536           ? 2u
+                     : largest < 0x1'0000'0000ull ? 4u
+                                                  : 8u);
+    ASSERT_EQ(counts.packed_counts().size(), 3 * width);
+    for (size_t i = 0; i < 3; ++i) {
+      uint64_t count = 0;
+      for (size_t byte = width; byte-- > 0;) {
+        count = count << 8 | static_cast<uint8_t>(counts.packed_counts()[i * width + byte]);
+      }
+      EXPECT_EQ(count, result.channels[0].counts[i]);
+    }
+    EXPECT_EQ(response.bins(0).edges_size(), 0);
+    EXPECT_EQ(response.bins(0).even_edges().lower_bound(), -1);
+    EXPECT_EQ(response.bins(0).even_edges().upper_bound(), 3);
+    EXPECT_FALSE(response.bins(1).has_even_edges());
+    EXPECT_THAT(response.bins(1).edges(), ElementsAre(1, 2, 4));
+  }
+  result.channels[0].counts.clear();
+  result.channels[0].weight_sums = {1.5};
+  v1::ComputeHistogramResponse weighted;
+  FillResponse(result, /*is_compact=*/true, weighted);
+  EXPECT_EQ(weighted.channels(0).packed_count_bytes(), 0u);
+  EXPECT_THAT(weighted.channels(0).weight_sums(), ElementsAre(1.5));
 }
 
 }  // namespace
