@@ -41,7 +41,8 @@ def is_product(path: str) -> bool:
     """Whether a file is code whose faults tests without a GPU can notice."""
     return (area_of(path) is not None and path.endswith(('.cc', '.h'))
             and not re.search(r'_test|_benchmark|test_util|/testing/|/conformance/|kernels/cuda/'
-                              r'|fake_server|stalling_server|external_memory', path))
+                              r'|fake_server|stalling_server|test_server|tcp_proxy|external_memory',
+                              path))
 
 
 class RegisteredTests:
