@@ -1,6 +1,7 @@
 #include "client/core/conversion.h"
 
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -205,7 +206,8 @@ absl::Status SetReduction(const gridfold_reduction_spec& from, uint64_t element_
   return absl::OkStatus();
 }
 
-absl::Status SetKeyGroups(const gridfold_keyed_spec& from, bool two_dimensional,
+absl::Status SetKeyGroups(const gridfold_keyed_spec& from,
+                          std::vector<kernels::ElementType> further_types,
                           kernels::KeyGroupsSpec& groups) {
   switch (from.groups) {
     case GRIDFOLD_FOUND_KEYS:
@@ -216,7 +218,7 @@ absl::Status SetKeyGroups(const gridfold_keyed_spec& from, bool two_dimensional,
       return absl::OkStatus();
     case GRIDFOLD_KEY_BINS: {
       auto& bins = groups.emplace<kernels::KeyBinsSpec>();
-      bins.two_dimensional = two_dimensional;
+      bins.further_types = std::move(further_types);
       return FirstError({SetBins(from.bins, from.bins_count, bins.bins),
                          SetEnum(from.out_of_range_policy, 0, 2, "out_of_range_policy",
                                  bins.out_of_range_policy)});
@@ -365,25 +367,23 @@ absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,
   return kernels::PlanHistogram(*x, std::move(planned), GRIDFOLD_BINS_MAX);
 }
 
-absl::StatusOr<kernels::KeyedReductionPlan> PlanOf(const gridfold_keyed_arrays* arrays,
+absl::StatusOr<kernels::KeyedReductionPlan> PlanOf(const KeyedArrays& arrays,
                                                    const gridfold_keyed_spec* spec) {
-  if (absl::Status status = RequireArgument(arrays, "arrays"); !status.ok()) return status;
-  const auto keys = DescriptionOf(arrays->keys, "arrays.keys");
+  const auto keys = DescriptionOf(arrays.keys.front().array, arrays.keys.front().name);
   if (!keys.ok()) return keys.status();
-  const auto values = CompanionOf(*keys, arrays->values, "arrays.values");
+  const auto values = CompanionOf(*keys, arrays.values.array, arrays.values.name);
   if (!values.ok()) return values.status();
-  if (arrays->y_keys != nullptr) {
-    const auto y_keys = CompanionOf(*keys, arrays->y_keys, "arrays.y_keys");
-    if (!y_keys.ok()) return y_keys.status();
-    if (y_keys->element_type != keys->element_type) {
-      return InvalidField("arrays.y_keys.element_type", "must be that of arrays.keys");
-    }
+  std::vector<kernels::ElementType> further_types;
+  for (const NamedArray& further : std::span(arrays.keys).subspan(1)) {
+    const auto description = CompanionOf(*keys, further.array, further.name);
+    if (!description.ok()) return description.status();
+    further_types.push_back(description->element_type);
   }
   if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
   kernels::KeyedReductionSpec planned;
   absl::Status status =
       FirstError({SetReduction(spec->reduction, values->element_count, planned.reduction),
-                  SetKeyGroups(*spec, arrays->y_keys != nullptr, planned.groups)});
+                  SetKeyGroups(*spec, std::move(further_types), planned.groups)});
   if (!status.ok()) return status;
   absl::StatusOr<kernels::KeyedReductionPlan> plan =
       kernels::OutlineKeyedReduction(*keys, *values, std::move(planned), GRIDFOLD_BINS_MAX);

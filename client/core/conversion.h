@@ -7,6 +7,7 @@
 #define GRIDFOLD_CLIENT_CORE_CONVERSION_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -49,7 +50,17 @@ absl::StatusOr<kernels::PairedPlan> PlanOf(const gridfold_columns* columns,
 absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,
                                               const gridfold_histogram_spec* spec,
                                               bool return_states);
-absl::StatusOr<kernels::KeyedReductionPlan> PlanOf(const gridfold_keyed_arrays* arrays,
+
+// An argument and its name.
+struct NamedArray {
+  const gridfold_array* array = nullptr;
+  std::string name;
+};
+struct KeyedArrays {
+  std::vector<NamedArray> keys;  // One, or the coordinates of each dimension of bins.
+  NamedArray values;
+};
+absl::StatusOr<kernels::KeyedReductionPlan> PlanOf(const KeyedArrays& arrays,
                                                    const gridfold_keyed_spec* spec);
 
 // What C sees of bins with these edges, which must outlive it; and of a column.

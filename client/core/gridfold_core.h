@@ -417,7 +417,7 @@ typedef struct gridfold_groups {
   const uint64_t* counts;       /* Elements of each. */
   const void* keys;             /* Of found keys, 8 bytes each; else null. */
   gridfold_value_kind key_kind; /* GRIDFOLD_VALUE_INT64 or GRIDFOLD_VALUE_UINT64. */
-  uint64_t bins_count;          /* Of bins: 1, or 2 in two dimensions; else 0. */
+  uint64_t bins_count;          /* Of bins: the number of dimensions; else 0. */
   uint64_t underflow_count;     /* Elements that are in no bin. */
   uint64_t overflow_count;
   uint64_t nan_count;
@@ -429,6 +429,11 @@ GRIDFOLD_API gridfold_status gridfold_reduce_by_key(gridfold_engine* engine,
                                                     const gridfold_keyed_arrays* arrays,
                                                     const gridfold_keyed_spec* spec,
                                                     gridfold_keyed** result);
+/* The same of bins in up to 8 dimensions: coordinates[i] has those of dimension i, which are of any
+ * type. The spec's groups are GRIDFOLD_KEY_BINS, with bins for all dimensions or for each. */
+GRIDFOLD_API gridfold_status gridfold_reduce_by_bins(
+    gridfold_engine* engine, const gridfold_array* const* coordinates, uint64_t coordinate_count,
+    const gridfold_array* values, const gridfold_keyed_spec* spec, gridfold_keyed** result);
 GRIDFOLD_API gridfold_status gridfold_keyed_groups(const gridfold_keyed* result,
                                                    gridfold_groups* groups);
 /* Of a group without elements, where a statistic needs some: 0, NaN or, of indices, UINT64_MAX. */

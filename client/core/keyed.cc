@@ -2,10 +2,13 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "client/core/conversion.h"
 #include "client/core/handles.h"
 #include "client/core/last_error.h"
 #include "client/core/run.h"
+#include "kernels/contract/invalid_field.h"
+#include "kernels/numerics/bins/axes.h"
 
 namespace gridfold::core {
 
@@ -14,8 +17,8 @@ namespace {
 // All but where counts and keys lie.
 gridfold_groups GroupsOf(const kernels::KeyedReductionPlan& plan,
                          const kernels::KeyedReductionResult& result) {
-  const bool has_bins = plan.bins && !plan.refuses_outside;
-  return {.group_count = plan.bins ? plan.group_count_max : result.groups.size(),
+  const bool has_bins = plan.has_bins() && !plan.refuses_outside;
+  return {.group_count = plan.has_bins() ? plan.group_count_max : result.groups.size(),
           .counts = nullptr,
           .keys = nullptr,
           .key_kind = kernels::IsUnsigned(plan.keys.element_type) ? GRIDFOLD_VALUE_UINT64
@@ -26,12 +29,41 @@ gridfold_groups GroupsOf(const kernels::KeyedReductionPlan& plan,
           .nan_count = result.nan_count};
 }
 
-absl::Status ReduceByKey(gridfold_engine* engine, const gridfold_keyed_arrays* arrays,
+absl::StatusOr<KeyedArrays> ArraysOf(const gridfold_keyed_arrays* arrays) {
+  if (absl::Status status = RequireArgument(arrays, "arrays"); !status.ok()) return status;
+  KeyedArrays named{.keys = {{arrays->keys, "arrays.keys"}},
+                    .values = {arrays->values, "arrays.values"}};
+  if (arrays->y_keys != nullptr) named.keys.push_back({arrays->y_keys, "arrays.y_keys"});
+  return named;
+}
+
+absl::StatusOr<KeyedArrays> ArraysOf(const gridfold_array* const* coordinates, uint64_t count,
+                                     const gridfold_array* values,
+                                     const gridfold_keyed_spec* spec) {
+  absl::Status status = RequireArgument(coordinates, "coordinates");
+  if (status.ok()) status = RequireArgument(spec, "spec");
+  if (!status.ok()) return status;
+  if (count == 0 || count > kernels::kBinAxesMax) {
+    return kernels::InvalidField("coordinate_count",
+                                 absl::StrCat("must be 1 to ", kernels::kBinAxesMax));
+  }
+  if (spec->groups != GRIDFOLD_KEY_BINS) {
+    return kernels::InvalidField("groups", "must be GRIDFOLD_KEY_BINS");
+  }
+  KeyedArrays named{.keys = {}, .values = {values, "values"}};
+  for (uint64_t i = 0; i < count; ++i) {
+    named.keys.push_back({coordinates[i], absl::StrCat("coordinates[", i, "]")});
+  }
+  return named;
+}
+
+absl::Status ReduceByKey(gridfold_engine* engine, const absl::StatusOr<KeyedArrays>& arrays,
                          const gridfold_keyed_spec* spec, gridfold_keyed** result) {
   absl::Status status = RequireArgument(engine, "engine");
   if (status.ok()) status = RequireArgument(result, "result");
+  if (status.ok()) status = arrays.status();
   if (!status.ok()) return status;
-  const auto plan = PlanOf(arrays, spec);
+  const auto plan = PlanOf(*arrays, spec);
   if (!plan.ok()) return plan.status();
   auto reduced = Run(*engine, *plan, *arrays, spec->reduction.first_index);
   if (!reduced.ok()) return reduced.status();
@@ -43,7 +75,7 @@ absl::Status ReduceByKey(gridfold_engine* engine, const gridfold_keyed_arrays* a
   }
   handle->answer = kernels::SpreadGroups(*plan, *std::move(reduced));
   handle->groups.counts = handle->answer.counts.data();
-  handle->groups.keys = plan->bins ? nullptr : handle->answer.keys.data();
+  handle->groups.keys = plan->has_bins() ? nullptr : handle->answer.keys.data();
   *result = handle.release();
   return absl::OkStatus();
 }
@@ -56,7 +88,16 @@ using namespace gridfold::core;  // NOLINT: the functions below belong to it, bu
 
 gridfold_status gridfold_reduce_by_key(gridfold_engine* engine, const gridfold_keyed_arrays* arrays,
                                        const gridfold_keyed_spec* spec, gridfold_keyed** result) {
-  return Guarded([&] { return ReduceByKey(engine, arrays, spec, result); });
+  return Guarded([&] { return ReduceByKey(engine, ArraysOf(arrays), spec, result); });
+}
+
+gridfold_status gridfold_reduce_by_bins(gridfold_engine* engine,
+                                        const gridfold_array* const* coordinates,
+                                        uint64_t coordinate_count, const gridfold_array* values,
+                                        const gridfold_keyed_spec* spec, gridfold_keyed** result) {
+  return Guarded([&] {
+    return ReduceByKey(engine, ArraysOf(coordinates, coordinate_count, values, spec), spec, result);
+  });
 }
 
 gridfold_status gridfold_keyed_groups(const gridfold_keyed* result, gridfold_groups* groups) {

@@ -112,6 +112,59 @@ TEST_F(KeyedTest, Bins) {
   EXPECT_THAT(std::vector<double>(used.edges, used.edges + used.edge_count), ElementsAre(0, 5, 10));
 }
 
+TEST_F(KeyedTest, BinsInSeveralDimensions) {
+  const gridfold_bins bins[] = {{.kind = GRIDFOLD_INTEGER_BINS,
+                                 .has_bounds = 0,
+                                 .bin_count = 8,
+                                 .lower_bound = 0,
+                                 .upper_bound = 0,
+                                 .edges = nullptr,
+                                 .edge_count = 0,
+                                 .first_value = -2,
+                                 .first_unsigned_value = 0},
+                                {.kind = GRIDFOLD_EVEN_BINS,
+                                 .has_bounds = 1,
+                                 .bin_count = 2,
+                                 .lower_bound = 1,
+                                 .upper_bound = 5,
+                                 .edges = nullptr,
+                                 .edge_count = 0,
+                                 .first_value = 0,
+                                 .first_unsigned_value = 0}};
+  spec_.groups = GRIDFOLD_KEY_BINS;
+  spec_.bins = bins;
+  spec_.bins_count = 2;
+  const gridfold_array keys = ArrayOf(keys_, GRIDFOLD_INT16);
+  const gridfold_array values = ArrayOf(values_, GRIDFOLD_FLOAT64);
+  const gridfold_array* const coordinates[] = {&keys, &values};
+  ASSERT_EQ(gridfold_reduce_by_bins(engine_, coordinates, 2, &values, &spec_, &result_),
+            GRIDFOLD_OK)
+      << gridfold_last_message();
+  ASSERT_EQ(gridfold_keyed_groups(result_, &groups_), GRIDFOLD_OK);
+  std::vector<uint64_t> counts(16);
+  counts[0] = 1;
+  counts[14] = 1;
+  counts[15] = 1;
+  EXPECT_EQ(Counts(), counts);
+  EXPECT_EQ(groups_.overflow_count, 1u);
+  EXPECT_EQ(groups_.bins_count, 2u);
+
+  const auto refused = [&](const gridfold_array* const* arrays, uint64_t count) {
+    gridfold_keyed* none = nullptr;
+    EXPECT_EQ(gridfold_reduce_by_bins(engine_, arrays, count, &values, &spec_, &none),
+              GRIDFOLD_INVALID_ARGUMENT);
+    return std::string(gridfold_last_field());
+  };
+  EXPECT_EQ(refused(nullptr, 2), "coordinates");
+  EXPECT_EQ(refused(coordinates, 0), "coordinate_count");
+  EXPECT_EQ(refused(coordinates, 9), "coordinate_count");
+  const gridfold_array* const lacking[] = {&keys, nullptr};
+  EXPECT_EQ(refused(lacking, 2), "coordinates[1]");
+  EXPECT_EQ(refused(coordinates, 1), "bins.bins");
+  spec_.groups = GRIDFOLD_KEY_RANGE;
+  EXPECT_EQ(refused(coordinates, 2), "groups");
+}
+
 TEST_F(KeyedTest, WhatMakesNoSenseIsNamed) {
   spec_.groups = GRIDFOLD_KEY_RANGE;
   spec_.key_count = 3;

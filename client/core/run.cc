@@ -91,18 +91,19 @@ absl::StatusOr<kernels::HistogramResult> Run(gridfold_engine& engine,
 
 absl::StatusOr<kernels::KeyedReductionResult> Run(gridfold_engine& engine,
                                                   const kernels::KeyedReductionPlan& plan,
-                                                  const gridfold_keyed_arrays& arrays,
-                                                  uint64_t first_index) {
+                                                  const KeyedArrays& arrays, uint64_t first_index) {
   const auto lane = LaneOf(engine);
   if (!lane.ok()) return lane.status();
-  const uint64_t key_bytes = plan.keys.size_bytes();
+  kernels::KeyedInput input{
+      .keys = SpanOf(arrays.keys.front().array, plan.keys.size_bytes()),
+      .values = SpanOf(arrays.values.array, plan.reduction.array.size_bytes())};
+  for (size_t axis = 1; axis < plan.axes.size(); ++axis) {
+    input.further_keys.emplace_back(
+        SpanOf(arrays.keys[axis].array, plan.axes[axis].array.size_bytes()));
+  }
   kernels::RunStatistics statistics;
-  absl::StatusOr<kernels::KeyedReductionResult> result = (*lane)->RunKeyedReduction(
-      plan,
-      {.keys = SpanOf(arrays.keys, key_bytes),
-       .y_keys = SpanOf(arrays.y_keys, arrays.y_keys == nullptr ? 0 : key_bytes),
-       .values = SpanOf(arrays.values, plan.reduction.array.size_bytes())},
-      {}, statistics);
+  absl::StatusOr<kernels::KeyedReductionResult> result =
+      (*lane)->RunKeyedReduction(plan, input, {}, statistics);
   if (result.ok()) kernels::ShiftIndices(first_index, result->reduction);
   return result;
 }

@@ -3,6 +3,7 @@
 #define GRIDFOLD_CLIENT_CORE_RUN_H_
 
 #include "absl/status/statusor.h"
+#include "client/core/conversion.h"
 #include "client/core/gridfold_core.h"
 #include "kernels/contract/engine.h"
 
@@ -27,8 +28,7 @@ absl::StatusOr<kernels::HistogramResult> Run(gridfold_engine& engine,
 
 absl::StatusOr<kernels::KeyedReductionResult> Run(gridfold_engine& engine,
                                                   const kernels::KeyedReductionPlan& plan,
-                                                  const gridfold_keyed_arrays& arrays,
-                                                  uint64_t first_index);
+                                                  const KeyedArrays& arrays, uint64_t first_index);
 
 }  // namespace gridfold::core
 

@@ -31,11 +31,13 @@ struct KeyRange {
   uint64_t first_unsigned_key = 0;
 };
 
-// Each bin in which keys fall. One entry or, in two dimensions, one or two, for keys and y_keys.
+// Each bin in which keys fall, in row-major order of up to 8 dimensions. One entry for all of them,
+// or one for each: for the keys, y_keys and further_keys, which are as many, each of any type.
 struct KeyBins {
   std::vector<BinSpecification> bins = {};
-  std::optional<ArrayInput> y_keys = std::nullopt;  // Same type and size as the keys.
+  std::optional<ArrayInput> y_keys = std::nullopt;
   OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
+  std::vector<ArrayInput> further_keys = {};  // Not in a stream.
 };
 
 struct KeyedReductionOptions {
@@ -62,7 +64,7 @@ struct KeyedReductionResult {
   // Of found keys: the key of each group, increasing, int64 or uint64. Else empty.
   StatisticValues keys;
   std::vector<uint64_t> counts;    // Elements of each group, NaNs included.
-  std::vector<ResolvedBins> bins;  // Of bins: one, or two in two dimensions.
+  std::vector<ResolvedBins> bins;  // Of bins: those of each dimension.
   uint64_t underflow_count = 0;    // Of bins: values whose keys are in none of them.
   uint64_t overflow_count = 0;
   uint64_t nan_count = 0;

@@ -30,7 +30,7 @@ v1::ReduceByKeyRequest ToProto(const KeyedReductionOptions& options) {
   return request;
 }
 
-// All but the second coordinates.
+// All but the coordinates.
 v1::KeyBins ToProto(const KeyBins& bins) {
   v1::KeyBins fields;
   for (const BinSpecification& layout : bins.bins) *fields.add_bins() = ToProto(layout);
@@ -41,6 +41,9 @@ v1::KeyBins ToProto(const KeyBins& bins) {
 WireMessage ToWire(const KeyBins& bins) {
   WireMessage message;
   if (bins.y_keys) message.AppendArray(v1::KeyBins::kYKeysFieldNumber, *bins.y_keys);
+  for (const ArrayInput& keys : bins.further_keys) {
+    message.AppendArray(v1::KeyBins::kFurtherKeysFieldNumber, keys);
+  }
   message.AppendFields(ToProto(bins));
   return message;
 }
@@ -67,6 +70,9 @@ v1::ReduceByKeyRequest ToStreamedProto(ElementType key_type, ElementType value_t
   if (const auto* const bins = std::get_if<KeyBins>(&options.groups)) {
     *request.mutable_bins() = ToProto(*bins);
     if (bins->y_keys) *request.mutable_bins()->mutable_y_keys() = ToProto(StreamedArray{key_type});
+    for (size_t i = 0; i < bins->further_keys.size(); ++i) {
+      *request.mutable_bins()->add_further_keys() = ToProto(StreamedArray{key_type});
+    }
   }
   return request;
 }

@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "client/library/array_calls.h"
 #include "client/library/array_parts.h"
@@ -14,18 +15,28 @@
 namespace gridfold::client {
 namespace {
 
-// Keys, values, and other keys.
-constexpr uint64_t kArraysMax = 3;
+// The further coordinates of bins, in the order of the dimensions.
+template <class Options>
+auto FurtherKeysOf(Options& options) {
+  std::vector<decltype(&std::get<KeyBins>(options.groups).further_keys.front())> further;
+  if (auto* const bins = std::get_if<KeyBins>(&options.groups)) {
+    if (bins->y_keys) further.push_back(&*bins->y_keys);
+    for (auto& keys : bins->further_keys) further.push_back(&keys);
+  }
+  return further;
+}
 
 // The arrays of a request that are all of the caller's memory.
 struct KeyedViews {
   const ArrayView& keys;
   const ArrayView& values;
-  const ArrayView* y_keys = nullptr;
+  std::vector<const ArrayView*> further_keys = {};
 
+  size_t array_count() const { return 2 + further_keys.size(); }
   uint64_t size_bytes() const {
-    return keys.bytes().size() + values.bytes().size() +
-           (y_keys != nullptr ? y_keys->bytes().size() : 0);
+    uint64_t bytes = keys.bytes().size() + values.bytes().size();
+    for (const ArrayView* const further : further_keys) bytes += further->bytes().size();
+    return bytes;
   }
 };
 
@@ -34,11 +45,13 @@ std::optional<KeyedViews> ViewsOf(const ArrayInput& keys, const ArrayInput& valu
   const auto* const key_view = std::get_if<ArrayView>(&keys.source());
   const auto* const value_view = std::get_if<ArrayView>(&values.source());
   if (key_view == nullptr || value_view == nullptr) return std::nullopt;
-  const auto* const bins = std::get_if<KeyBins>(&options.groups);
-  if (bins == nullptr || !bins->y_keys) return KeyedViews{*key_view, *value_view};
-  const auto* const y_view = std::get_if<ArrayView>(&bins->y_keys->source());
-  if (y_view == nullptr) return std::nullopt;
-  return KeyedViews{*key_view, *value_view, y_view};
+  KeyedViews views{*key_view, *value_view};
+  for (const ArrayInput* const further : FurtherKeysOf(options)) {
+    const auto* const view = std::get_if<ArrayView>(&further->source());
+    if (view == nullptr) return std::nullopt;
+    views.further_keys.push_back(view);
+  }
+  return views;
 }
 
 // What the server would refuse in a stream, and sizes that do not match, go in a request, which
@@ -46,9 +59,9 @@ std::optional<KeyedViews> ViewsOf(const ArrayInput& keys, const ArrayInput& valu
 bool CanStream(const KeyedViews& views, const KeyedReductionOptions& options) {
   const uint64_t count = views.keys.element_count();
   if (views.values.element_count() != count) return false;
-  if (views.y_keys != nullptr && (views.y_keys->element_count() != count ||
-                                  views.y_keys->element_type() != views.keys.element_type())) {
-    return false;
+  for (const ArrayView* const further : views.further_keys) {
+    if (further->element_count() != count) return false;
+    if (further->element_type() != views.keys.element_type()) return false;
   }
   if (views.keys.element_type() == ElementType::kBool ||
       views.values.element_type() == ElementType::kBool) {
@@ -58,7 +71,8 @@ bool CanStream(const KeyedViews& views, const KeyedReductionOptions& options) {
     return false;
   }
   const auto* const bins = std::get_if<KeyBins>(&options.groups);
-  return bins == nullptr || !HasRangeToFind(HistogramOptions{.bins = bins->bins});
+  if (bins == nullptr) return true;
+  return bins->further_keys.empty() && !HasRangeToFind(HistogramOptions{.bins = bins->bins});
 }
 
 absl::StatusOr<KeyedReductionResult> Told(absl::StatusOr<KeyedReductionResult> result,
@@ -91,7 +105,7 @@ absl::StatusOr<KeyedReductionResult> InStream(ArrayCalls& calls, const KeyedView
   SentArrays sent{.header = header,
                   .fields = {views.keys.bytes(), views.values.bytes()},
                   .element_count = views.keys.element_count()};
-  if (views.y_keys != nullptr) sent.fields[2] = views.y_keys->bytes();
+  if (!views.further_keys.empty()) sent.fields[2] = views.further_keys.front()->bytes();
   v1::ReduceByKeyStreamResponse response;
   const absl::Status status =
       calls.transport().Try(budget.Rest(), [&](const auto& channel, const CallHead& head) {
@@ -113,10 +127,10 @@ absl::StatusOr<KeyedReductionResult> ByResident(ArrayCalls& calls, const KeyedVi
   const absl::StatusOr<ArrayInput> values = upload.Send(views.values);
   if (!values.ok()) return values.status();
   KeyedReductionOptions moved = options;
-  if (views.y_keys != nullptr) {
-    absl::StatusOr<ArrayInput> y_keys = upload.Send(*views.y_keys);
-    if (!y_keys.ok()) return y_keys.status();
-    std::get<KeyBins>(moved.groups).y_keys = *std::move(y_keys);
+  for (ArrayInput* const further : FurtherKeysOf(moved)) {
+    absl::StatusOr<ArrayInput> sent = upload.Send(std::get<ArrayView>(further->source()));
+    if (!sent.ok()) return sent.status();
+    *further = *std::move(sent);
   }
   return Once(calls.transport(), *keys, *values, moved, budget.Rest());
 }
@@ -125,16 +139,17 @@ absl::StatusOr<KeyedReductionResult> ByResident(ArrayCalls& calls, const KeyedVi
 absl::StatusOr<KeyedReductionResult> ByRegion(ArrayCalls& calls, const KeyedViews& views,
                                               const KeyedReductionOptions& options,
                                               const CallBudget& budget) {
-  BorrowedRegion borrowed(calls.regions(), views.size_bytes() + kArraysMax * kRegionAlignmentBytes);
+  BorrowedRegion borrowed(calls.regions(),
+                          views.size_bytes() + views.array_count() * kRegionAlignmentBytes);
   const size_t thread_count = calls.transport().part_connection_count();
   return borrowed.Run(budget.Rest(), [&](const SharedRegion& region) {
     uint64_t offset_bytes = 0;
     const ArrayInput keys = CopyInto(region, views.keys, thread_count, offset_bytes);
     const ArrayInput values = CopyInto(region, views.values, thread_count, offset_bytes);
     KeyedReductionOptions moved = options;
-    if (views.y_keys != nullptr) {
-      std::get<KeyBins>(moved.groups).y_keys =
-          CopyInto(region, *views.y_keys, thread_count, offset_bytes);
+    for (ArrayInput* const further : FurtherKeysOf(moved)) {
+      *further =
+          CopyInto(region, std::get<ArrayView>(further->source()), thread_count, offset_bytes);
     }
     return Once(calls.transport(), keys, values, moved, budget.Rest());
   });

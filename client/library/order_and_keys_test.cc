@@ -42,13 +42,16 @@ TEST_F(ClientTest, KeyedReductionOptionsReachTheWire) {
   )pb");
   options.groups = KeyBins{.bins = {EvenBins{.bin_count = 3}},
                            .y_keys = ArrayView(values),
-                           .out_of_range_policy = OutOfRangePolicy::kClamp};
+                           .out_of_range_policy = OutOfRangePolicy::kClamp,
+                           .further_keys = {ResidentArray{"z"}, ArrayView(values)}};
   ASSERT_TRUE(client_->ReduceByKey(ResidentArray{"k"}, ArrayView(values), options).ok());
   v1::KeyBins bins;
   Parse(R"pb(
           bins { even { bin_count: 3 } }
           y_keys { inline_array { element_type: ELEMENT_TYPE_INT8 data: "vw" } }
           out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP
+          further_keys { resident_array { name: "z" } }
+          further_keys { inline_array { element_type: ELEMENT_TYPE_INT8 data: "vw" } }
         )pb",
         bins);
   EXPECT_EQ(keyed_request_.bins().DebugString(), bins.DebugString());

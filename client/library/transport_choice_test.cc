@@ -261,18 +261,18 @@ TEST_F(TransportChoiceTest, EdgesOfEvenBinsHaveTheSameBits) {
 
 TEST_F(TransportChoiceTest, ReductionsByKeyHaveTheSameBits) {
   const auto client = ConnectClient(server_->target());
-  for (const bool has_two : {false, true}) {
+  for (const int dimensions : {1, 2, 3}) {
     std::vector<float> x(100'000);
     std::vector<float> y(x.size());
     std::vector<float> values(x.size());
     for (std::vector<float>* coordinates : {&x, &y, &values}) {
       for (float& one : *coordinates) one = static_cast<float>(Below(1'000)) / 8;
     }
+    std::vector<int16_t> z(x.size());
+    for (int16_t& one : z) one = static_cast<int16_t>(Below(140));
     KeyBins bins{.bins = {EvenBins{.bin_count = 7, .lower_bound = 0, .upper_bound = 125}}};
-    if (has_two) {
-      bins.bins.push_back(bins.bins[0]);
-      bins.y_keys = ArrayView(y);
-    }
+    if (dimensions > 1) bins.y_keys = ArrayView(y);
+    if (dimensions > 2) bins.further_keys = {ArrayView(z)};
     const KeyedReductionOptions options{.statistics = {Statistic::kSum, Statistic::kVariance},
                                         .groups = bins};
     const auto expected = client->ReduceByKey(ArrayView(x), ArrayView(values), options,
@@ -281,7 +281,7 @@ TEST_F(TransportChoiceTest, ReductionsByKeyHaveTheSameBits) {
     for (const ArrayTransport transport : kTransports) {
       const auto result =
           client->ReduceByKey(ArrayView(x), ArrayView(values), options, {.transport = transport});
-      EXPECT_EQ(Told(result), Told(expected)) << ArrayTransportName(transport) << has_two;
+      EXPECT_EQ(Told(result), Told(expected)) << ArrayTransportName(transport) << dimensions;
     }
   }
 }

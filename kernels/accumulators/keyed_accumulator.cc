@@ -17,7 +17,7 @@ namespace {
 ReductionPlan PlanOfAllGroups(const KeyedReductionPlan& plan, uint64_t occurring) {
   ReductionPlan groups = plan.reduction;
   groups.grouping = {.kind = GroupingKind::kAxis1,
-                     .group_count = plan.bins ? plan.group_count_max : occurring,
+                     .group_count = plan.has_bins() ? plan.group_count_max : occurring,
                      .offsets = {}};
   return groups;
 }
@@ -31,10 +31,10 @@ KeyedReductionPlan PlanStates(KeyedReductionPlan plan) {
 
 AccumulatorWriter OpenKeyedAccumulator(const KeyedReductionPlan& plan, uint64_t key_count_max,
                                        const std::vector<uint64_t>& keys) {
-  AccumulatorWriter writer(plan.bins ? AccumulatorKind::kReduction
-                                     : AccumulatorKind::kKeyedReduction);
+  AccumulatorWriter writer(plan.has_bins() ? AccumulatorKind::kReduction
+                                           : AccumulatorKind::kKeyedReduction);
   WriteReductionHeader(PlanOfAllGroups(plan, keys.size()), writer);
-  if (plan.bins) return writer;
+  if (plan.has_bins()) return writer;
   writer.Byte(static_cast<uint8_t>(plan.keys.element_type));
   writer.Integer(key_count_max);
   for (size_t i = 0; i < keys.size(); ++i) {

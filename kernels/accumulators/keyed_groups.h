@@ -32,13 +32,13 @@ class KeyedGroupWriter {
   // The next group that has elements.
   template <class S>
   void Add(uint64_t group, uint64_t element_count, const FullState<S>& state) {
-    if (plan_.bins) FillBefore(group);
+    if (plan_.has_bins()) FillBefore(group);
     WriteGroup(parts_, element_count, state, writer_);
     ++written_;
   }
 
   std::string Finish() && {
-    if (plan_.bins) FillBefore(plan_.group_count_max);
+    if (plan_.has_bins()) FillBefore(plan_.group_count_max);
     return std::move(writer_).Finish();
   }
 

@@ -47,8 +47,7 @@ class KeyedMergeTest : public testing::Test {
     EXPECT_TRUE(plan.ok()) << plan.status();
     RunStatistics statistics;
     auto result = lane_->RunKeyedReduction(
-        PlanStates(*plan), {.keys = SpanOf(keys), .y_keys = HostSpan{}, .values = SpanOf(values)},
-        {}, statistics);
+        PlanStates(*plan), {.keys = SpanOf(keys), .values = SpanOf(values)}, {}, statistics);
     EXPECT_TRUE(result.ok()) << result.status();
     ShiftIndices(first_index, result->reduction);
     auto part = MakeKeyedPart(*plan, key_count_max, *std::move(result), {});

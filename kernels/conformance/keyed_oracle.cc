@@ -55,23 +55,41 @@ KeyedElements ElementsByKey(const TestArray& keys) {
   return groups;
 }
 
-KeyedElements ElementsByBin(const TestArray& keys, const std::vector<double>& edges, bool clamp) {
+KeyedElements ElementsByBin(const BinnedAxes& axes, bool clamp) {
   KeyedElements groups;
-  for (uint64_t i = 0; i < keys.size(); ++i) {
-    if (const auto bin = BinOf(keys[i], edges, clamp)) groups[*bin].push_back(i);
+  for (uint64_t i = 0; i < axes.keys.front()->size(); ++i) {
+    std::optional<uint64_t> group = 0;
+    for (size_t axis = 0; axis < axes.keys.size() && group; ++axis) {
+      const std::vector<double>& edges = axes.edges[axis];
+      const auto bin = BinOf((*axes.keys[axis])[i], edges, clamp);
+      group = bin ? std::optional(*group * (edges.size() - 1) + *bin) : std::nullopt;
+    }
+    if (group) groups[*group].push_back(i);
   }
   return groups;
 }
 
-KeyedElements ElementsByBins(const TestArray& x, const std::vector<double>& x_edges,
-                             const TestArray& y, const std::vector<double>& y_edges) {
-  KeyedElements groups;
-  for (uint64_t i = 0; i < x.size(); ++i) {
-    const auto column = BinOf(x[i], x_edges, false);
-    const auto row = BinOf(y[i], y_edges, false);
-    if (column && row) groups[*column * (y_edges.size() - 1) + *row].push_back(i);
+OutsideBins CountOutside(const BinnedAxes& axes) {
+  OutsideBins counted;
+  for (uint64_t i = 0; i < axes.keys.front()->size(); ++i) {
+    uint64_t* counter = nullptr;
+    for (size_t axis = axes.keys.size(); axis-- > 0;) {
+      const long double x = (*axes.keys[axis])[i];
+      if (x < axes.edges[axis].front()) counter = &counted.below;
+      if (x > axes.edges[axis].back()) counter = &counted.above;
+    }
+    for (const TestArray* const keys : axes.keys) {
+      if (std::isnan((*keys)[i])) counter = &counted.nan;
+    }
+    if (counter != nullptr) ++*counter;
   }
-  return groups;
+  return counted;
+}
+
+void ExpectOutside(const OutsideBins& expected, const KeyedReductionResult& result) {
+  EXPECT_EQ(result.underflow_count, expected.below);
+  EXPECT_EQ(result.overflow_count, expected.above);
+  EXPECT_EQ(result.nan_count, expected.nan);
 }
 
 absl::StatusOr<Room> RoomFor(EngineUnderTest& engine, const KeyedReductionPlan& plan) {
@@ -90,13 +108,13 @@ absl::StatusOr<Room> RoomFor(EngineUnderTest& engine, const KeyedReductionPlan& 
 
 absl::StatusOr<KeyedRun> ReduceByKey(EngineUnderTest& engine, const TestArray& keys,
                                      const TestArray& values, const KeyedReductionSpec& spec,
-                                     const TestArray* y_keys) {
+                                     std::vector<InputSpan> further_keys) {
   absl::StatusOr<KeyedReductionPlan> plan = OutlineKeyedReduction(
       keys.description(), values.description(), spec, kRoomyLane.group_count_max);
   if (!plan.ok()) return plan.status();
   if (absl::Status status = CompletePlan({}, *plan); !status.ok()) return status;
-  KeyedInput input{.keys = keys.span(), .y_keys = HostSpan{}, .values = values.span()};
-  if (y_keys != nullptr) input.y_keys = y_keys->span();
+  KeyedInput input{
+      .keys = keys.span(), .further_keys = std::move(further_keys), .values = values.span()};
   const absl::StatusOr<Room> room = RoomFor(engine, *plan);
   if (!room.ok()) return room.status();
   input.room = room->span();

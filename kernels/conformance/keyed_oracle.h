@@ -22,11 +22,25 @@ using KeyedElements = std::map<__int128, std::vector<uint64_t>>;
 // By the keys themselves.
 KeyedElements ElementsByKey(const TestArray& keys);
 
-// By the bin between `edges` (half-open, the last one closed) or, of two coordinates, by the bin of
-// both in row-major order; those outside are left out, or clamped.
-KeyedElements ElementsByBin(const TestArray& keys, const std::vector<double>& edges, bool clamp);
-KeyedElements ElementsByBins(const TestArray& x, const std::vector<double>& x_edges,
-                             const TestArray& y, const std::vector<double>& y_edges);
+// The coordinates of several axes, and the edges of their bins.
+struct BinnedAxes {
+  std::vector<const TestArray*> keys;
+  std::vector<std::vector<double>> edges;
+};
+
+// By the bins of all axes, in row-major order, between their edges (half-open, the last one
+// closed); those outside are left out, or clamped.
+KeyedElements ElementsByBin(const BinnedAxes& axes, bool clamp);
+
+// Elements that are outside of bins: with a NaN, or else below or above on the first axis where
+// they are outside.
+struct OutsideBins {
+  uint64_t below = 0;
+  uint64_t above = 0;
+  uint64_t nan = 0;
+};
+OutsideBins CountOutside(const BinnedAxes& axes);
+void ExpectOutside(const OutsideBins& expected, const KeyedReductionResult& result);
 
 // What a keyed reduction of the plan needs for the while.
 struct Room {
@@ -47,7 +61,7 @@ struct KeyedRun {
 // Runs it on the engine's lane, with no more groups than a roomy lane has.
 absl::StatusOr<KeyedRun> ReduceByKey(EngineUnderTest& engine, const TestArray& keys,
                                      const TestArray& values, const KeyedReductionSpec& spec,
-                                     const TestArray* y_keys = nullptr);
+                                     std::vector<InputSpan> further_keys = {});
 
 // Expects the answer for these groups: of `dense_count` groups, numbered from `first` on, or where
 // there is none of those that have elements.

@@ -220,35 +220,12 @@ TEST_P(KeyedReductionTest, Bins) {
         ASSERT_TRUE(run.ok()) << run.status();
         const std::vector<double> edges = EdgesOf(run->result.bins[0]);
         const bool clamp = policy == OutOfRangePolicy::kClamp;
-        CheckKeyed(ElementsByBin(keys, edges, clamp), values, spec, edges.size() - 1, 0,
-                   run->answer);
-        uint64_t below = 0;
-        uint64_t above = 0;
-        for (uint64_t i = 0; i < keys.size(); ++i) {
-          below += keys[i] < edges.front() ? 1 : 0;
-          above += keys[i] > edges.back() ? 1 : 0;
-        }
-        EXPECT_EQ(run->result.underflow_count, below);
-        EXPECT_EQ(run->result.overflow_count, above);
-        EXPECT_EQ(run->result.nan_count, IsFloatingPoint(type) ? 1u : 0u);
+        const BinnedAxes axes{.keys = {&keys}, .edges = {edges}};
+        CheckKeyed(ElementsByBin(axes, clamp), values, spec, edges.size() - 1, 0, run->answer);
+        ExpectOutside(CountOutside(axes), run->result);
       }
     }
   }
-}
-
-TEST_P(KeyedReductionTest, BinsInTwoDimensions) {
-  const TestArray x = MakeUniform(ElementType::kFloat32, 2500, -1, 11, 31);
-  const TestArray y = MakeUniform(ElementType::kFloat32, 2500, -1, 6, 32);
-  const TestArray values = MakeVector(ElementType::kFloat64, 2500, DataKind::kWide, 33);
-  const ReductionSpec spec = AllOf(values);
-  const auto run = ReduceByKey(
-      engine(), x, values,
-      {KeyBinsSpec{.bins = {Even(5, 0, 10), EdgeBinsSpec{{0, 1, 2.5, 5}}}, .two_dimensional = true},
-       spec},
-      &y);
-  ASSERT_TRUE(run.ok()) << run.status();
-  CheckKeyed(ElementsByBins(x, EdgesOf(run->result.bins[0]), y, EdgesOf(run->result.bins[1])),
-             values, spec, 15, 0, run->answer);
 }
 
 TEST_P(KeyedReductionTest, NoElementsAndNoneInABin) {
@@ -316,12 +293,10 @@ TEST_P(KeyedReductionTest, ResidentArrays) {
   RunStatistics statistics;
   const auto room = RoomFor(resident, plan);
   ASSERT_TRUE(room.ok()) << room.status();
-  auto result = resident.lane().RunKeyedReduction(plan,
-                                                  {.keys = ResidentSpan(keys_at),
-                                                   .y_keys = HostSpan{},
-                                                   .values = ResidentSpan(values_at),
-                                                   .room = room->span()},
-                                                  {}, statistics);
+  auto result = resident.lane().RunKeyedReduction(
+      plan,
+      {.keys = ResidentSpan(keys_at), .values = ResidentSpan(values_at), .room = room->span()}, {},
+      statistics);
   ASSERT_TRUE(result.ok()) << result.status();
   CheckKeyed(ElementsByKey(keys), values, spec, std::nullopt, 0,
              SpreadGroups(plan, *std::move(result)));
@@ -349,8 +324,7 @@ TEST_P(KeyedReductionTest, AStoppedJobIsCancelled) {
   const auto room = RoomFor(engine(), plan);
   ASSERT_TRUE(room.ok()) << room.status();
   const auto result = engine().lane().RunKeyedReduction(
-      plan,
-      {.keys = keys.span(), .y_keys = HostSpan{}, .values = values.span(), .room = room->span()},
+      plan, {.keys = keys.span(), .values = values.span(), .room = room->span()},
       source.get_token(), statistics);
   EXPECT_EQ(result.status().code(), absl::StatusCode::kCancelled);
 }

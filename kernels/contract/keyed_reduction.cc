@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "kernels/contract/histogram_bins.h"
 #include "kernels/contract/histogram_outline.h"
 #include "kernels/contract/invalid_field.h"
 #include "kernels/contract/segments.h"
+#include "kernels/numerics/bins/axes.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 
 namespace gridfold::kernels {
@@ -44,36 +47,62 @@ class GroupPlanner {
 
   absl::Status operator()(const KeyRangeSpec& range) {
     if (absl::Status status = RequireIntegers(plan_.keys); !status.ok()) return status;
-    HistogramSpec spec;
-    spec.bins.push_back(IntegerBinsSpec{.first_value = range.first_key,
-                                        .bin_count = range.key_count,
-                                        .first_unsigned_value = range.first_unsigned_key});
     plan_.refuses_outside = true;
-    return SetBins(std::move(spec), [](const std::string& field) -> std::string {
-      return field.ends_with("first_unsigned_value") ? "range.first_unsigned_key"
-                                                     : "range.key_count";
-    });
+    const IntegerBinsSpec bins{.first_value = range.first_key,
+                               .bin_count = range.key_count,
+                               .first_unsigned_value = range.first_unsigned_key};
+    const absl::Status status = AddAxis(plan_.keys.element_type, bins, OutOfRangePolicy::kDrop);
+    if (status.ok()) return status;
+    return AtField(FieldOf(status).ends_with("first_unsigned_value") ? "range.first_unsigned_key"
+                                                                     : "range.key_count",
+                   status);
   }
 
-  absl::Status operator()(KeyBinsSpec& bins) {
-    HistogramSpec spec;
-    spec.bins = std::move(bins.bins);
-    spec.two_dimensional = bins.two_dimensional;
-    spec.out_of_range_policy = bins.out_of_range_policy;
-    return SetBins(std::move(spec),
-                   [](const std::string& field) { return absl::StrCat("bins.", field); });
+  absl::Status operator()(const KeyBinsSpec& spec) {
+    const size_t axis_count = 1 + spec.further_types.size();
+    if (absl::Status status = CheckCounts(spec.bins.size(), axis_count); !status.ok()) {
+      return status;
+    }
+    for (size_t axis = 0; axis < axis_count; ++axis) {
+      const size_t entry = spec.bins.size() == 1 ? 0 : axis;
+      const ElementType type = axis == 0 ? plan_.keys.element_type : spec.further_types[axis - 1];
+      const absl::Status status = AddAxis(type, spec.bins[entry], spec.out_of_range_policy);
+      if (!status.ok()) return OfKeyAxis(entry, status);
+    }
+    return absl::OkStatus();
   }
 
  private:
-  template <class FieldOfGroups>
-  absl::Status SetBins(HistogramSpec spec, FieldOfGroups field_of_groups) {
-    absl::StatusOr<HistogramPlan> outline =
-        OutlineHistogram(plan_.keys, std::move(spec), group_count_max_);
-    if (!outline.ok()) {
-      return AtField(field_of_groups(FieldOf(outline.status())), outline.status());
+  static absl::Status CheckCounts(size_t entry_count, size_t axis_count) {
+    if (axis_count > kBinAxesMax) {
+      return AboveLimit("bins.further_keys",
+                        absl::StrCat(axis_count, " dimensions are more than ", kBinAxesMax));
     }
-    plan_.group_count_max = outline->total_bin_count();
-    plan_.bins = *std::move(outline);
+    if (entry_count == 0) return InvalidField("bins.bins", "at least one entry is needed");
+    if (entry_count == 1 || entry_count == axis_count) return absl::OkStatus();
+    return InvalidField(
+        "bins.bins",
+        absl::StrCat(entry_count, " entries, where ",
+                     axis_count == 1 ? "one is" : absl::StrCat("1 or ", axis_count, " are"),
+                     " needed"));
+  }
+
+  // Takes an axis' bins into the plan. All bins together stay within the bound.
+  absl::Status AddAxis(ElementType type, const BinSpec& bins, OutOfRangePolicy policy) {
+    HistogramSpec spec;
+    spec.bins.push_back(bins);
+    spec.out_of_range_policy = policy;
+    const uint64_t bins_max = std::min(group_count_max_, kAxesBinsMax);
+    const uint64_t bins_before = plan_.has_bins() ? plan_.group_count_max : 1;
+    absl::StatusOr<HistogramPlan> outline = OutlineHistogram(
+        ArrayDescription::Vector(type, plan_.keys.element_count), std::move(spec), bins_max);
+    if (!outline.ok()) return outline.status();
+    if (outline->total_bin_count() > bins_max / bins_before) {
+      return AboveLimit(BinCountField(bins, 0),
+                        absl::StrCat("more than ", bins_max, " bins of all dimensions together"));
+    }
+    plan_.group_count_max = bins_before * outline->total_bin_count();
+    plan_.axes.push_back(*std::move(outline));
     return absl::OkStatus();
   }
 
@@ -119,11 +148,40 @@ absl::StatusOr<KeyedReductionPlan> OutlineKeyedReduction(const ArrayDescription&
   return plan;
 }
 
+std::vector<PlannedBins> KeyedReductionPlan::bins() const {
+  std::vector<PlannedBins> of_axes;
+  for (const HistogramPlan& axis : axes) of_axes.push_back(axis.bins.front());
+  return of_axes;
+}
+
+uint64_t KeyedReductionPlan::bytes_per_element() const {
+  uint64_t bytes = ElementSize(keys.element_type) + ElementSize(reduction.array.element_type);
+  for (size_t axis = 1; axis < axes.size(); ++axis) {
+    bytes += ElementSize(axes[axis].array.element_type);
+  }
+  return bytes;
+}
+
+void SetKeyCount(uint64_t count, KeyedReductionPlan& plan) {
+  plan.keys.element_count = count;
+  plan.reduction.array.element_count = count;
+  plan.reduction.grouping.group_size = count;
+  for (HistogramPlan& axis : plan.axes) axis.array.element_count = count;
+}
+
+absl::Status OfKeyAxis(size_t axis, const absl::Status& status) {
+  const std::string field = FieldOf(status);
+  absl::string_view inner = field;
+  if (!absl::ConsumePrefix(&inner, "bins[0]")) return status;
+  return AtField(absl::StrCat("bins.bins[", axis, "]", inner), status);
+}
+
 absl::Status CompletePlan(const std::stop_token& stop, KeyedReductionPlan& plan) {
-  if (!plan.bins) return absl::OkStatus();
-  absl::Status status = CompletePlan(stop, *plan.bins);
-  if (status.ok() || FieldOf(status).empty()) return status;
-  return AtField(absl::StrCat("bins.", FieldOf(status)), status);
+  for (size_t axis = 0; axis < plan.axes.size(); ++axis) {
+    const absl::Status status = CompletePlan(stop, plan.axes[axis]);
+    if (!status.ok()) return OfKeyAxis(axis, status);
+  }
+  return absl::OkStatus();
 }
 
 ReductionPlan PlanOfGroups(const KeyedReductionPlan& plan, std::vector<uint64_t> offsets) {
@@ -169,13 +227,13 @@ uint64_t SlotOfNothing(Statistic statistic, ElementType type) {
 KeyedAnswer SpreadGroups(const KeyedReductionPlan& plan, KeyedReductionResult result) {
   const uint64_t occurring = result.groups.size();
   KeyedAnswer answer;
-  answer.counts.resize(plan.bins ? plan.group_count_max : occurring);
-  const auto place = [&](uint64_t i) { return plan.bins ? result.groups[i] : i; };
+  answer.counts.resize(plan.has_bins() ? plan.group_count_max : occurring);
+  const auto place = [&](uint64_t i) { return plan.has_bins() ? result.groups[i] : i; };
   for (uint64_t i = 0; i < occurring; ++i) {
     answer.counts[place(i)] = result.offsets[i + 1] - result.offsets[i];
   }
   answer.columns = std::move(result.reduction.columns);
-  if (!plan.bins) {
+  if (!plan.has_bins()) {
     answer.keys = std::move(result.groups);
     return answer;
   }
@@ -190,7 +248,7 @@ KeyedAnswer SpreadGroups(const KeyedReductionPlan& plan, KeyedReductionResult re
 }
 
 absl::Status KeyOutsideRange(const KeyedReductionPlan& plan, uint64_t index, uint64_t key_bits) {
-  const PlannedBins& range = plan.bins->bins[0];
+  const PlannedBins& range = plan.axes.front().bins.front();
   const bool is_unsigned = IsUnsigned(plan.keys.element_type);
   const std::string key =
       is_unsigned ? absl::StrCat(key_bits) : absl::StrCat(static_cast<int64_t>(key_bits));

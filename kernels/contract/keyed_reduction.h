@@ -13,9 +13,9 @@
 #ifndef GRIDFOLD_KERNELS_CONTRACT_KEYED_REDUCTION_H_
 #define GRIDFOLD_KERNELS_CONTRACT_KEYED_REDUCTION_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <stop_token>
 #include <variant>
 #include <vector>
@@ -39,10 +39,12 @@ struct KeyRangeSpec {
 struct FoundKeysSpec {
   uint64_t key_count_max = 0;
 };
-// The bins in which keys fall; those outside are dropped or clamped.
+// The bins in which keys fall, of up to kBinAxesMax dimensions; those outside are dropped or
+// clamped.
 struct KeyBinsSpec {
-  std::vector<BinSpec> bins;  // One, or in two dimensions one or two.
-  bool two_dimensional = false;
+  std::vector<BinSpec> bins;  // One for all dimensions, or one for each.
+  // Of coordinates of further dimensions, beside the keys and as many as these.
+  std::vector<ElementType> further_types = {};
   OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
 };
 using KeyGroupsSpec = std::variant<KeyRangeSpec, FoundKeysSpec, KeyBinsSpec>;
@@ -56,17 +58,30 @@ struct KeyedReductionPlan {
   ArrayDescription keys;
   // Of the values, as one group; an engine groups them.
   ReductionPlan reduction;
-  // An outline (histogram_outline.h) of the bins, without quantiles or weights; of a range, integer
-  // bins. None where keys are found.
-  std::optional<HistogramPlan> bins;
-  bool refuses_outside = false;  // A range: keys outside of `bins` are an error.
+  // The bins of the keys, and of further coordinates: of each dimension an outline
+  // (histogram_outline.h) of a plain histogram of as many samples. Of a range, integer bins. None
+  // where keys are found.
+  std::vector<HistogramPlan> axes;
+  bool refuses_outside = false;  // A range: keys outside of its bins are an error.
   uint64_t group_count_max = 0;  // Groups of the answer; of bins, their number.
+
+  bool has_bins() const { return !axes.empty(); }
+  std::vector<PlannedBins> bins() const;  // Of all axes, as they are so far.
+  uint64_t bytes_per_element() const;     // A value, its key and further coordinates.
 };
+
+// Makes a plan one of so many keys.
+void SetKeyCount(uint64_t count, KeyedReductionPlan& plan);
+
+// An error of planning an axis' bins as one of the whole spec: the field's "bins[0]" becomes
+// "bins.bins[axis]".
+absl::Status OfKeyAxis(size_t axis, const absl::Status& status);
 
 // Errors (INVALID_ARGUMENT, field in the payload): keys that are floating-point, but for bins; as
 // many keys as values are needed; a range of no keys, of more than `group_count_max`, or past the
 // keys' 64 bits; those of PlanReduction but for groups that are too small; of bins those of
-// OutlineHistogram, with "bins." before the field.
+// OutlineHistogram, with "bins." before the field, more than kBinAxesMax dimensions, and more bins
+// together than `group_count_max` or kAxesBinsMax.
 absl::StatusOr<KeyedReductionPlan> OutlineKeyedReduction(const ArrayDescription& keys,
                                                          const ArrayDescription& values,
                                                          KeyedReductionSpec spec,
@@ -78,7 +93,7 @@ absl::Status CompletePlan(const std::stop_token& stop, KeyedReductionPlan& plan)
 
 struct KeyedInput {
   InputSpan keys;
-  InputSpan y_keys;  // Two-dimensional bins only.
+  std::vector<InputSpan> further_keys = {};  // Of the bins' further axes.
   InputSpan values;
   // Memory of the engine that nobody else uses meanwhile, of Lane::KeyedRoomBytes at least.
   MutableResidentSpan room = {};
@@ -95,6 +110,11 @@ struct KeyedReductionResult {
   uint64_t overflow_count = 0;
   uint64_t nan_count = 0;
 };
+
+// The coordinates of a plan's axis.
+inline const InputSpan& KeysOfAxis(const KeyedInput& input, size_t axis) {
+  return axis == 0 ? input.keys : input.further_keys[axis - 1];
+}
 
 // What is asked for: dense where there are bins.
 struct KeyedAnswer {

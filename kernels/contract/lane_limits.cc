@@ -84,21 +84,28 @@ absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan&
 
 absl::Status CheckKeyedReductionFits(const LaneOptions& options, const KeyedReductionPlan& plan,
                                      const KeyedInput& input) {
-  const bool has_y_keys = plan.bins && plan.bins->two_dimensional;
-  const auto check_resident = [&](const char* what, const InputSpan& span) {
+  const auto check = [&](const char* what, const InputSpan& span, uint64_t expected_bytes) {
     const uint64_t resident_bytes = SizeBytes(span) - HostBytes(span);
-    return CheckLimit(what, resident_bytes, options.resident_input_bytes_max);
+    return FirstError(
+        {CheckSize(absl::StrCat("array of ", what).c_str(), SizeBytes(span), expected_bytes),
+         CheckLimit(absl::StrCat("bytes of ", what).c_str(), resident_bytes,
+                    options.resident_input_bytes_max)});
   };
+  absl::Status status =
+      FirstError({CheckSize("list of further keys", input.further_keys.size(),
+                            plan.has_bins() ? plan.axes.size() - 1 : 0),
+                  check("keys", input.keys, plan.keys.size_bytes()),
+                  check("values", input.values, plan.reduction.array.size_bytes())});
+  uint64_t host_bytes = HostBytes(input.keys) + HostBytes(input.values);
+  for (size_t axis = 1; axis < plan.axes.size() && status.ok(); ++axis) {
+    const InputSpan& keys = KeysOfAxis(input, axis);
+    status = check("further keys", keys, plan.axes[axis].array.size_bytes());
+    host_bytes += HostBytes(keys);
+  }
+  if (!status.ok()) return status;
   return FirstError(
-      {CheckSize("array of keys", SizeBytes(input.keys), plan.keys.size_bytes()),
-       CheckSize("second array of keys", SizeBytes(input.y_keys),
-                 has_y_keys ? plan.keys.size_bytes() : 0),
-       CheckSize("array of values", SizeBytes(input.values), plan.reduction.array.size_bytes()),
-       CheckLimit("input bytes",
-                  HostBytes(input.keys) + HostBytes(input.y_keys) + HostBytes(input.values),
-                  options.input_bytes_max),
-       check_resident("bytes of keys", input.keys), check_resident("bytes of values", input.values),
-       CheckLimit("bins", plan.bins ? plan.bins->total_bin_count() : 0, options.bin_count_max)});
+      {CheckLimit("input bytes", host_bytes, options.input_bytes_max),
+       CheckLimit("bins", plan.has_bins() ? plan.group_count_max : 0, options.bin_count_max)});
 }
 
 absl::Status CheckGroupsFit(const LaneOptions& options, const ReductionPlan& plan) {

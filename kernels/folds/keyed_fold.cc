@@ -25,17 +25,11 @@ KeyedReductionPlan PlanOfKeyedParts(const KeyedReductionPlan& plan) {
   return part;
 }
 
-uint64_t BytesOfKey(const KeyedReductionPlan& plan) {
-  const bool has_y_keys = plan.bins && plan.bins->two_dimensional;
-  return ElementSize(plan.keys.element_type) * (has_y_keys ? 2 : 1) +
-         ElementSize(plan.reduction.array.element_type);
-}
-
 // The error of the first of these keys that is outside of a range, which counts from the first key
 // of all; `status` where none is.
 absl::Status FirstOutside(const KeyedReductionPlan& plan, const HostSlices& keys,
                           uint64_t keys_before, const absl::Status& status) {
-  const PlannedBins& range = plan.bins->bins[0];
+  const PlannedBins& range = plan.axes.front().bins.front();
   const uint64_t first = range.first_unsigned_value != 0 ? range.first_unsigned_value
                                                          : static_cast<uint64_t>(range.first_value);
   const std::string bytes = Joined(keys);
@@ -62,9 +56,10 @@ class Fold final : public KeyedFold {
         batch_(PlanOfKeyedParts(plan_)),
         key_count_max_(spec.key_count_max),
         first_index_(spec.first_index),
-        keys_max_(std::max<uint64_t>(spec.lane.input_bytes_max / BytesOfKey(plan_), 1)),
-        states_(PartsOf(plan_.reduction), plan_.bins ? 0 : KeySignOf(plan_.keys.element_type)) {
-    if (plan_.bins) outcomes_.bins = plan_.bins->bins;
+        keys_max_(std::max<uint64_t>(spec.lane.input_bytes_max / plan_.bytes_per_element(), 1)),
+        states_(PartsOf(plan_.reduction),
+                plan_.has_bins() ? 0 : KeySignOf(plan_.keys.element_type)) {
+    outcomes_.bins = plan_.bins();
   }
 
   const KeyedReductionPlan& plan() const override { return plan_; }
@@ -74,7 +69,7 @@ class Fold final : public KeyedFold {
   const KeyedReductionPlan* NextBatch(uint64_t available_keys) override {
     const uint64_t count = std::min(available_keys, keys_max_);
     if (count == 0) return nullptr;
-    SetCount(count, batch_);
+    SetKeyCount(count, batch_);
     return &batch_;
   }
 
@@ -87,11 +82,12 @@ class Fold final : public KeyedFold {
     }
     ShiftIndices(first_index_ + plan_.keys.element_count, result->reduction);
     states_.Add(*result);
-    if (!plan_.bins && states_.group_count() > plan_.group_count_max) return TooManyKeys(plan_);
+    if (!plan_.has_bins() && states_.group_count() > plan_.group_count_max)
+      return TooManyKeys(plan_);
     outcomes_.underflow_count += result->underflow_count;
     outcomes_.overflow_count += result->overflow_count;
     outcomes_.nan_count += result->nan_count;
-    SetCount(plan_.keys.element_count + count, plan_);
+    SetKeyCount(plan_.keys.element_count + count, plan_);
     return count;
   }
 
@@ -122,13 +118,6 @@ class Fold final : public KeyedFold {
   }
 
  private:
-  static void SetCount(uint64_t count, KeyedReductionPlan& plan) {
-    plan.keys.element_count = count;
-    plan.reduction.array.element_count = count;
-    plan.reduction.grouping.group_size = count;
-    if (plan.bins) plan.bins->array.element_count = count;
-  }
-
   // A lane has room for the states of so many groups; fewer keys have fewer.
   absl::StatusOr<uint64_t> Failed(const absl::Status& status, const HostSlices& keys) {
     const uint64_t count = batch_.keys.element_count;

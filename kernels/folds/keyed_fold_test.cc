@@ -47,7 +47,6 @@ class KeyedFoldTest : public FoldTest {
     RunStatistics statistics;
     return lane.RunKeyedReduction(plan,
                                   {.keys = SpanOf(Part(keys, kKeyType, first, count)),
-                                   .y_keys = HostSpan{},
                                    .values = SpanOf(Part(values, type, first, count))},
                                   {}, statistics);
   }

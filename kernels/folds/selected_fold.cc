@@ -83,7 +83,6 @@ class Fold final : public SelectedFold {
     return {
         .keys = HostSpan{reinterpret_cast<const std::byte*>(groups_.data()),
                          groups_.size() * sizeof(uint64_t)},
-        .y_keys = HostSpan{},
         .values = HostSpan{reinterpret_cast<const std::byte*>(selected_.data()), selected_.size()}};
   }
 

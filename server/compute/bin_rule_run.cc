@@ -128,7 +128,7 @@ class SummaryRun {
         kernels::OutlineKeyedReduction(array_, array_, std::move(spec), 1);
     if (!plan.ok()) return plan.status();
     if (absl::Status status = kernels::CompletePlan(stop_, *plan); !status.ok()) return status;
-    const kernels::KeyedInput input{.keys = samples_, .y_keys = {}, .values = samples_};
+    const kernels::KeyedInput input{.keys = samples_, .values = samples_};
     const absl::StatusOr<kernels::KeyedReductionResult> result =
         Run([&](kernels::RunStatistics& run) {
           return RunWithRoom(*plan, input, planned_.arrays, planned_.rule->engine, lane_, stop_,

@@ -101,6 +101,48 @@ TEST_F(KeyedCallTest, BinsInOneAndTwoDimensions) {
   EXPECT_EQ(response_.bins_size(), 2);
 }
 
+TEST_F(KeyedCallTest, BinsInEightDimensionsOfAnyTypes) {
+  v1::ReduceByKeyRequest request = SumsAndPlaces();
+  v1::KeyBins& bins = *request.mutable_bins();
+  v1::IntegerBins& integers = *bins.add_bins()->mutable_integer();
+  integers.set_first_value(-1);
+  integers.set_bin_count(6);
+  const std::vector<double> halves = {0, 1, 2, 1, 1, -1};
+  for (int axis = 1; axis < 8; ++axis) {
+    v1::EvenBins& even = *bins.add_bins()->mutable_even();
+    even.set_bin_count(axis == 7 ? 2 : 1);
+    even.set_lower_bound(0);
+    even.set_upper_bound(2);
+    *(axis == 1 ? bins.mutable_y_keys() : bins.add_further_keys()) =
+        ArrayOf(v1::ELEMENT_TYPE_FLOAT64, halves);
+  }
+  const grpc::Status status = Call(request);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response_.group_count(), 12u);
+  EXPECT_THAT(response_.counts(), ElementsAre(0, 2, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1));
+  EXPECT_THAT(Doubles(0), ElementsAre(0, 18, 0, 0, 0, 0, 0, 8, 0, 0, 1, 0.5));
+  EXPECT_EQ(response_.underflow_count(), 1u);
+  ASSERT_EQ(response_.bins_size(), 8);
+  EXPECT_THAT(response_.bins(7).edges(), ElementsAre(0, 1, 2));
+
+  caller_.Put("halves", v1::ELEMENT_TYPE_FLOAT64, {halves.size()}, halves);
+  *bins.mutable_further_keys(3) = Resident("halves");
+  ASSERT_TRUE(Call(request).ok());
+  EXPECT_THAT(Doubles(0), ElementsAre(0, 18, 0, 0, 0, 0, 0, 8, 0, 0, 1, 0.5));
+
+  *bins.mutable_further_keys(5) = ArrayOf(v1::ELEMENT_TYPE_FLOAT64, std::vector<double>{1});
+  ExpectInvalidField(Call(request), "bins.further_keys[5].inline_array.data");
+  *bins.mutable_further_keys(5) = bins.y_keys();
+  bins.mutable_bins(4)->mutable_even()->set_bin_count(0);
+  ExpectInvalidField(Call(request), "bins.bins[4].even.bin_count");
+  bins.mutable_bins(4)->mutable_even()->set_bin_count(100);
+  ExpectAboveLimit(Call(request), "bins.bins[4].even.bin_count");
+  bins.mutable_bins()->RemoveLast();
+  ExpectInvalidField(Call(request), "bins.bins");
+  *bins.add_further_keys() = bins.y_keys();
+  ExpectAboveLimit(Call(request), "bins.further_keys");
+}
+
 TEST_F(KeyedCallTest, ResidentArraysAndRegionsHaveTheAnswersOfInlineOnes) {
   ASSERT_TRUE(Call(SumsAndPlaces()).ok());
   response_.clear_execution();
@@ -188,8 +230,9 @@ TEST_F(KeyedCallTest, BadRequestsAreRefusedByField) {
   request.mutable_bins()->add_bins();
   ExpectInvalidField(Call(request), "bins.bins[0]");
   request.mutable_bins()->mutable_bins(0)->mutable_even()->set_bin_count(5);
-  *request.mutable_bins()->mutable_y_keys() = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, kValues);
-  ExpectInvalidField(Call(request), "bins.y_keys.inline_array.element_type");
+  *request.mutable_bins()->mutable_y_keys() =
+      ArrayOf(v1::ELEMENT_TYPE_FLOAT32, std::vector<float>{1});
+  ExpectInvalidField(Call(request), "bins.y_keys.inline_array.data");
   request = SumsAndPlaces();
   request.clear_statistics();
   ExpectInvalidField(Call(request), "statistics");

@@ -89,15 +89,16 @@ namespace {
 // and key; of found keys, of which no message says how many there are, also in the accumulator.
 uint64_t KeyedGroupBytes(const kernels::KeyedReductionPlan& plan) {
   const uint64_t value_bytes =
-      (plan.reduction.statistics.size() + (plan.bins ? 1 : 2)) * kValueBytes;
-  if (plan.bins || !plan.reduction.return_states) return value_bytes;
+      (plan.reduction.statistics.size() + (plan.has_bins() ? 1 : 2)) * kValueBytes;
+  if (plan.has_bins() || !plan.reduction.return_states) return value_bytes;
   kernels::ReductionPlan group = plan.reduction;
   group.grouping = {.kind = kernels::GroupingKind::kAxis1, .group_count = 1, .offsets = {}};
   return value_bytes + kernels::ReductionAccumulatorBytesMax(group);
 }
 
 uint64_t KeyedValueBytes(const kernels::KeyedReductionPlan& plan) {
-  const uint64_t edge_bytes = plan.bins ? EdgeBytes(*plan.bins) : 0;
+  uint64_t edge_bytes = 0;
+  for (const kernels::HistogramPlan& axis : plan.axes) edge_bytes += EdgeBytes(axis);
   return SaturatingAdd(SaturatingMultiply(plan.group_count_max, KeyedGroupBytes(plan)), edge_bytes);
 }
 
@@ -108,13 +109,13 @@ kernels::AccumulatorLimits AccumulatorLimitsOf(const Limits& limits) {
 }
 
 void BoundFoundKeys(const Limits& limits, kernels::KeyedReductionPlan& plan) {
-  if (plan.bins) return;
+  if (plan.has_bins()) return;
   const uint64_t room_bytes = limits.message_bytes_max - kAnswerOverheadBytes;
   plan.group_count_max = std::min(plan.group_count_max, room_bytes / KeyedGroupBytes(plan));
 }
 
 uint64_t AnswerBytes(const kernels::KeyedReductionPlan& plan) {
-  if (!plan.bins) {
+  if (!plan.has_bins()) {
     return SaturatingMultiply(std::min(plan.group_count_max, plan.keys.element_count),
                               KeyedGroupBytes(plan));
   }
@@ -126,7 +127,7 @@ uint64_t AnswerBytes(const kernels::KeyedReductionPlan& plan) {
 }
 
 absl::Status CheckAnswerSize(const kernels::KeyedReductionPlan& plan, const Limits& limits) {
-  if (!plan.bins) return absl::OkStatus();
+  if (!plan.has_bins()) return absl::OkStatus();
   const char* const field = plan.refuses_outside ? "range.key_count" : "bins.bins";
   if (absl::Status status = CheckBytes(field, KeyedValueBytes(plan), limits); !status.ok()) {
     return status;

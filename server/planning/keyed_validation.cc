@@ -43,7 +43,6 @@ class ArrayHolder {
     }
     absl::Status status = RequireEngine(array->field, array->engine(), "request", planned_.engine);
     if (!status.ok()) return status;
-    type_field_ = array->type_field();
     description = kernels::ArrayDescription::Vector(array->description.element_type, element_count);
     place = array->data;
     if (array->resident) planned_.leases.push_back(array->resident->lease);
@@ -51,28 +50,54 @@ class ArrayHolder {
     return absl::OkStatus();
   }
 
-  // Path of what says the type of the last array.
-  const std::string& type_field() const { return type_field_; }
-
  private:
   const PlanningContext& context_;
   PlannedKeyedReduction& planned_;
   std::optional<uint64_t> key_count_;
-  std::string type_field_;
 };
 
-absl::Status ConvertBins(const v1::KeyBins& request, kernels::KeyBinsSpec& bins) {
-  if (request.bins_size() > 2) {
-    return InvalidField("bins.bins", absl::StrCat(request.bins_size(),
-                                                  " entries, where 1 or 2 are"
-                                                  " needed"));
+// The further coordinates of bins, in the order of the dimensions, and the paths of their fields.
+struct FurtherKeys {
+  std::vector<const v1::ArraySource*> sources;
+  std::vector<std::string> fields;
+};
+
+FurtherKeys FurtherKeysOf(const v1::ReduceByKeyRequest& request) {
+  FurtherKeys further;
+  const v1::KeyBins& bins = request.bins();
+  if (bins.has_y_keys()) {
+    further.sources.push_back(&bins.y_keys());
+    further.fields.emplace_back("bins.y_keys");
+  }
+  for (int i = 0; i < bins.further_keys_size(); ++i) {
+    further.sources.push_back(&bins.further_keys(i));
+    further.fields.push_back(absl::StrCat("bins.further_keys[", i, "]"));
+  }
+  return further;
+}
+
+// Before any of them is looked at.
+absl::Status CheckAxisCount(const FurtherKeys& further) {
+  const size_t axis_count = 1 + further.sources.size();
+  if (axis_count <= kernels::kBinAxesMax) return absl::OkStatus();
+  return kernels::AboveLimit(
+      "bins.further_keys",
+      absl::StrCat(axis_count, " dimensions are more than ", kernels::kBinAxesMax));
+}
+
+absl::Status ConvertBins(const v1::KeyBins& request,
+                         std::vector<kernels::ElementType> further_types,
+                         kernels::KeyBinsSpec& bins) {
+  if (request.bins_size() > static_cast<int>(kernels::kBinAxesMax)) {
+    return InvalidField("bins.bins", absl::StrCat(request.bins_size(), " entries, where 1 or ",
+                                                  1 + further_types.size(), " are needed"));
   }
   for (int i = 0; i < request.bins_size(); ++i) {
     std::optional<kernels::BinSpec> spec = FromWire(request.bins(i));
     if (!spec) return InvalidField(absl::StrCat("bins.bins[", i, "]"), "no layout is given");
     bins.bins.push_back(*std::move(spec));
   }
-  bins.two_dimensional = request.has_y_keys();
+  bins.further_types = std::move(further_types);
   if (absl::Status status = RefuseRules(request.bins(), "bins.bins", "groups by key");
       !status.ok()) {
     return status;
@@ -81,7 +106,9 @@ absl::Status ConvertBins(const v1::KeyBins& request, kernels::KeyBinsSpec& bins)
                 bins.out_of_range_policy);
 }
 
-absl::Status ConvertGroups(const v1::ReduceByKeyRequest& request, kernels::KeyGroupsSpec& groups) {
+absl::Status ConvertGroups(const v1::ReduceByKeyRequest& request,
+                           std::vector<kernels::ElementType> further_types,
+                           kernels::KeyGroupsSpec& groups) {
   switch (request.groups_case()) {
     case v1::ReduceByKeyRequest::kRange:
       groups = kernels::KeyRangeSpec{.first_key = request.range().first_key(),
@@ -92,13 +119,16 @@ absl::Status ConvertGroups(const v1::ReduceByKeyRequest& request, kernels::KeyGr
       groups = kernels::FoundKeysSpec{.key_count_max = request.found().key_count_max()};
       return absl::OkStatus();
     case v1::ReduceByKeyRequest::kBins:
-      return ConvertBins(request.bins(), groups.emplace<kernels::KeyBinsSpec>());
+      return ConvertBins(request.bins(), std::move(further_types),
+                         groups.emplace<kernels::KeyBinsSpec>());
     case v1::ReduceByKeyRequest::GROUPS_NOT_SET: break;
   }
   return InvalidField("groups", "none of range, found and bins is given");
 }
 
-absl::Status ConvertSpec(const v1::ReduceByKeyRequest& request, kernels::KeyedReductionSpec& spec) {
+absl::Status ConvertSpec(const v1::ReduceByKeyRequest& request,
+                         std::vector<kernels::ElementType> further_types,
+                         kernels::KeyedReductionSpec& spec) {
   kernels::ReductionSpec& reduction = spec.reduction;
   reduction.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
   reduction.return_states = request.return_accumulator();
@@ -106,27 +136,24 @@ absl::Status ConvertSpec(const v1::ReduceByKeyRequest& request, kernels::KeyedRe
       ConvertStatistics(request.statistics(), reduction.statistics),
       Assign(FromWire(request.nan_policy(), "nan_policy"), reduction.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), reduction.overflow_policy),
-      ConvertGroups(request, spec.groups));
-}
-
-absl::Status RequireTypeOfKeys(const kernels::ArrayDescription& y_keys,
-                               const kernels::ArrayDescription& keys, absl::string_view field) {
-  if (y_keys.element_type == keys.element_type) return absl::OkStatus();
-  return InvalidField(
-      field, absl::StrCat(kernels::ElementTypeName(y_keys.element_type), ", where `keys` has ",
-                          kernels::ElementTypeName(keys.element_type)));
+      ConvertGroups(request, std::move(further_types), spec.groups));
 }
 
 // The arrays' types and sizes into `planned`, and where they lie.
 absl::Status HoldArrays(const v1::ReduceByKeyRequest& request, const PlanningContext& context,
-                        PlannedKeyedReduction& planned) {
+                        PlannedKeyedReduction& planned,
+                        std::vector<kernels::ElementType>& further_types) {
   ArrayHolder holder(context, planned);
-  kernels::ArrayDescription& keys = planned.plan.keys;
-  absl::Status status = holder.Hold(request.keys(), "keys", keys, planned.input.keys);
-  if (status.ok() && request.bins().has_y_keys()) {
-    kernels::ArrayDescription y_keys;
-    status = holder.Hold(request.bins().y_keys(), "bins.y_keys", y_keys, planned.input.y_keys);
-    if (status.ok()) status = RequireTypeOfKeys(y_keys, keys, holder.type_field());
+  const FurtherKeys further = FurtherKeysOf(request);
+  absl::Status status = CheckAxisCount(further);
+  if (status.ok()) {
+    status = holder.Hold(request.keys(), "keys", planned.plan.keys, planned.input.keys);
+  }
+  for (size_t i = 0; i < further.sources.size() && status.ok(); ++i) {
+    kernels::ArrayDescription keys;
+    status = holder.Hold(*further.sources[i], further.fields[i], keys,
+                         planned.input.further_keys.emplace_back());
+    further_types.push_back(keys.element_type);
   }
   if (!status.ok()) return status;
   return holder.Hold(request.values(), "values", planned.plan.reduction.array,
@@ -144,21 +171,26 @@ absl::Status ValidateStreamed(const v1::ArraySource& source, absl::string_view f
 }
 
 absl::Status ValidateStreamedYKeys(const v1::ReduceByKeyRequest& request,
-                                   const kernels::ArrayDescription& keys) {
+                                   std::vector<kernels::ElementType>& further_types) {
+  if (request.bins().further_keys_size() > 0) {
+    return InvalidField("bins.further_keys", "a stream has bins of two dimensions at most");
+  }
   if (!request.bins().has_y_keys()) return absl::OkStatus();
   kernels::ArrayDescription y_keys;
   absl::Status status = ValidateStreamed(request.bins().y_keys(), "bins.y_keys", y_keys);
-  if (!status.ok()) return status;
-  return RequireTypeOfKeys(y_keys, keys, "bins.y_keys.streamed_array.element_type");
+  further_types.push_back(y_keys.element_type);
+  return status;
 }
 
 // Whether keys can come in pieces at all.
 absl::Status CheckBounds(const kernels::KeyedReductionPlan& plan) {
-  if (!plan.bins) return absl::OkStatus();
-  const absl::Status status = kernels::HistogramFold::Check(*plan.bins);
-  if (status.ok()) return status;
-  return InvalidField(absl::StrCat("bins.", kernels::FieldOf(status)),
-                      "the range follows from all keys, so a stream needs its bounds");
+  for (size_t axis = 0; axis < plan.axes.size(); ++axis) {
+    const absl::Status status = kernels::HistogramFold::Check(plan.axes[axis]);
+    if (status.ok()) continue;
+    return InvalidField(kernels::FieldOf(kernels::OfKeyAxis(axis, status)),
+                        "the range follows from all keys, so a stream needs its bounds");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -168,8 +200,9 @@ absl::StatusOr<PlannedKeyedReduction> PlanRequest(const v1::ReduceByKeyRequest& 
   PlannedKeyedReduction planned{
       .plan = {}, .input = {}, .leases = {}, .regions = {}, .engine = {}, .arrays = context.arrays};
   kernels::KeyedReductionSpec spec;
-  absl::Status status = HoldArrays(request, context, planned);
-  if (status.ok()) status = ConvertSpec(request, spec);
+  std::vector<kernels::ElementType> further_types;
+  absl::Status status = HoldArrays(request, context, planned, further_types);
+  if (status.ok()) status = ConvertSpec(request, std::move(further_types), spec);
   if (!status.ok()) return status;
   absl::StatusOr<kernels::KeyedReductionPlan> plan =
       kernels::OutlineKeyedReduction(planned.plan.keys, planned.plan.reduction.array,
@@ -192,10 +225,11 @@ absl::StatusOr<PlannedKeyedStream> PlanStream(const v1::ReduceByKeyRequest& requ
   kernels::ArrayDescription keys;
   kernels::ArrayDescription values;
   kernels::KeyedReductionSpec spec;
+  std::vector<kernels::ElementType> further_types;
   absl::Status status = ValidateStreamed(request.keys(), "keys", keys);
-  if (status.ok()) status = ValidateStreamedYKeys(request, keys);
+  if (status.ok()) status = ValidateStreamedYKeys(request, further_types);
   if (status.ok()) status = ValidateStreamed(request.values(), "values", values);
-  if (status.ok()) status = ConvertSpec(request, spec);
+  if (status.ok()) status = ConvertSpec(request, std::move(further_types), spec);
   if (!status.ok()) return status;
   // Parts are merged, whether their accumulator is asked for or not.
   spec.reduction.return_states = true;

@@ -138,8 +138,10 @@ void Place(const PlannedHistogram& planned, JobWork& work) {
 
 void Place(const PlannedKeyedReduction& planned, JobWork& work) {
   work.engine = planned.room_engine;
-  work.resident_bytes += ResidentBytes(planned.input.keys) + ResidentBytes(planned.input.y_keys) +
-                         ResidentBytes(planned.input.values);
+  work.resident_bytes += ResidentBytes(planned.input.keys) + ResidentBytes(planned.input.values);
+  for (const kernels::InputSpan& keys : planned.input.further_keys) {
+    work.resident_bytes += ResidentBytes(keys);
+  }
   AddAnswer(AnswerBytes(planned.plan), work);
 }
 

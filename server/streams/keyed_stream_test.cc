@@ -311,6 +311,9 @@ TEST_P(KeyedStreamTest, ErrorsNameTheirField) {
   bins.mutable_bins()->mutable_bins(0)->mutable_even()->clear_lower_bound();
   bins.mutable_bins()->mutable_bins(0)->mutable_even()->clear_upper_bound();
   ExpectError(One(bins, two_keys, two_values), "request.bins.bins[0]");
+  v1::ReduceByKeyRequest three = Header(TakeBins, /*two_dimensional=*/true);
+  *three.mutable_bins()->add_further_keys() = three.keys();
+  ExpectError(One(three, two_keys, two_values), "request.bins.further_keys");
   v1::ReduceByKeyRequest product = found;
   product.add_statistics(v1::STATISTIC_PRODUCT);
   ExpectError(One(product, two_keys, two_values), "request.statistics[5]");

@@ -37,7 +37,9 @@ class StreamKeyed final : public StreamFold {
     StreamSizes& element_bytes = beside_.element_bytes;
     element_bytes[kKeys] = kernels::ElementSize(plan.keys.element_type);
     element_bytes[kValues] = kernels::ElementSize(plan.reduction.array.element_type);
-    if (plan.bins && plan.bins->two_dimensional) element_bytes[kYKeys] = element_bytes[kKeys];
+    if (plan.axes.size() > 1) {
+      element_bytes[kYKeys] = kernels::ElementSize(plan.axes[1].array.element_type);
+    }
   }
 
   kernels::ElementType element_type() const override { return planned_.plan.keys.element_type; }
@@ -115,13 +117,11 @@ class StreamKeyed final : public StreamFold {
                                                          const FirstElements& first,
                                                          const JobContext& job,
                                                          kernels::RunStatistics& statistics) {
+    kernels::KeyedInput input{.keys = first.slices[kKeys], .values = first.slices[kValues]};
+    if (batch.axes.size() > 1) input.further_keys.emplace_back(first.slices[kYKeys]);
     kernels::RunStatistics run;
     absl::StatusOr<kernels::KeyedReductionResult> result =
-        RunWithRoom(batch,
-                    {.keys = first.slices[kKeys],
-                     .y_keys = first.slices[kYKeys],
-                     .values = first.slices[kValues]},
-                    room_, job.engine, job.lane, job.stop, run);
+        RunWithRoom(batch, std::move(input), room_, job.engine, job.lane, job.stop, run);
     statistics.Add(run);
     return result;
   }

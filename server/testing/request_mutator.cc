@@ -153,6 +153,13 @@ const std::vector<Seed>& Seeds() {
                     "statistics: 8 bins { bins { even { bin_count: 5 lower_bound: 0 "
                     "upper_bound: 9 } } ",
                     Resident("y_keys"), "out_of_range_policy: 2 }")},
+      {kByKey, &v1::ReduceByKeyRequest::default_instance(),
+       "keys { inline_array { element_type: 1 data: 'abca' } } "
+       "values { inline_array { element_type: 3 data: 'abcdefghijklmnop' } } "
+       "statistics: [2, 8] bins { bins { even { bin_count: 3 lower_bound: 0 upper_bound: 99 } } "
+       "y_keys { inline_array { element_type: 2 data: 'abcdefgh' } } "
+       "further_keys { inline_array { element_type: 5 data: 'abcd' } } "
+       "further_keys { inline_array { element_type: 1 data: 'dcba' } } }"},
       {kMerge, &v1::MergeAccumulatorsRequest::default_instance(),
        absl::StrCat("accumulators: '", ReductionAccumulator(), "' accumulators: '",
                     ReductionAccumulator(), "'")},

@@ -456,7 +456,7 @@ void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedA
   response.set_group_count(group_count);
   AddColumns(answer.columns, group_count, /*is_bool=*/false, *response.mutable_results());
   Append(answer.counts, *response.mutable_counts());
-  if (plan.bins) return;
+  if (plan.has_bins()) return;
   const kernels::ValueKind kind = kernels::IsUnsigned(plan.keys.element_type)
                                       ? kernels::ValueKind::kUint64
                                       : kernels::ValueKind::kInt64;

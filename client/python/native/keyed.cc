@@ -1,6 +1,5 @@
 // Connection.reduce_by_key.
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -18,8 +17,9 @@ namespace py = pybind11;
 
 namespace {
 
-// ("found", most keys), ("range", first, count) or ("bins", bins, clamp).
-void SetGroups(const py::tuple& groups, const std::optional<py::tuple>& y_keys,
+// ("found", most keys), ("range", first, count) or ("bins", bins, clamp), with the coordinates of
+// the bins' further dimensions.
+void SetGroups(const py::tuple& groups, const std::vector<py::tuple>& further_keys,
                client::KeyedReductionOptions& options) {
   const auto kind = groups[0].cast<std::string>();
   if (kind == "found") {
@@ -34,7 +34,13 @@ void SetGroups(const py::tuple& groups, const std::optional<py::tuple>& y_keys,
                                                     ? client::OutOfRangePolicy::kClamp
                                                     : client::OutOfRangePolicy::kDrop};
     for (const py::handle one : groups[1]) bins.bins.push_back(ToBins(one.cast<py::tuple>()));
-    if (y_keys) bins.y_keys = ToInput(*y_keys);
+    for (size_t i = 0; i < further_keys.size(); ++i) {
+      if (i == 0) {
+        bins.y_keys = ToInput(further_keys[i]);
+      } else {
+        bins.further_keys.push_back(ToInput(further_keys[i]));
+      }
+    }
     options.groups = std::move(bins);
   }
 }
@@ -42,14 +48,14 @@ void SetGroups(const py::tuple& groups, const std::optional<py::tuple>& y_keys,
 // (keys or None, counts, values of each statistic, edges of bins, (underflow, overflow, NaN),
 // execution).
 py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const py::tuple& values,
-                      const py::tuple& groups, const std::optional<py::tuple>& y_keys,
+                      const py::tuple& groups, const std::vector<py::tuple>& further_keys,
                       const std::vector<int>& statistics, bool ignore_nan, bool wrap,
                       uint32_t delta_degrees_of_freedom) {
   client::KeyedReductionOptions options{
       .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
       .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError,
       .delta_degrees_of_freedom = delta_degrees_of_freedom};
-  SetGroups(groups, y_keys, options);
+  SetGroups(groups, further_keys, options);
   for (const int statistic : statistics) {
     options.statistics.push_back(static_cast<client::Statistic>(statistic));
   }
@@ -74,8 +80,8 @@ py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const
 
 void AddKeyedReductions(ConnectionClass& connection) {
   connection.def("reduce_by_key", &ReduceByKey, py::arg("keys"), py::arg("values"),
-                 py::arg("groups"), py::arg("y_keys"), py::arg("statistics"), py::arg("ignore_nan"),
-                 py::arg("wrap"), py::arg("ddof"));
+                 py::arg("groups"), py::arg("further_keys"), py::arg("statistics"),
+                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"));
 }
 
 }  // namespace gridfold::python

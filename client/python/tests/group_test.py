@@ -76,6 +76,39 @@ class GroupTest(PackageTest):
             np.testing.assert_allclose(found.statistic, sums, atol=1e-12)
             self.assertEqual(found.counts.shape, (4, 3))
 
+    def test_binned_statistics_of_several_dimensions(self):
+        random = np.random.default_rng(37)
+        for dimensions in range(1, 9):
+            axes = [random.normal(size=900) for _ in range(dimensions)]
+            axes[-1] = random.integers(-2, 3, 900)
+            values = random.normal(size=900)
+            sample = np.stack(axes, axis=1)
+            bins = [2] * (dimensions - 1) + [[-1.5, -0.5, 0.5, 2]]
+            sums, edges = np.histogramdd(sample, bins, weights=values)
+            counts, _ = np.histogramdd(sample, bins)
+            for gpu in self.both:
+                for given in (sample, axes):
+                    found = gpu.binned_statistic_dd(given, values, "sum", bins)
+                    np.testing.assert_allclose(found.statistic, sums, atol=1e-12)
+                    self.assert_same(found.counts, counts.astype(np.intp))
+                    for of_axis, expected in zip(found.bin_edges, edges):
+                        self.assert_same(of_axis, expected.astype(float))
+                several = gpu.binned_statistic_dd(axes, values, ["mean", "max"], bins)
+                with np.errstate(invalid="ignore"):
+                    np.testing.assert_allclose(several.statistic.mean, sums / counts, atol=1e-12)
+
+    def test_a_histogram_of_each_key(self):
+        x = np.random.default_rng(38).normal(size=3000)
+        for gpu in self.both:
+            found = gpu.binned_statistic_dd(
+                [self.keys, x], self.values, ["sum", "count"],
+                [np.arange(-4, 31) - 0.5, np.linspace(-2, 2, 6)])
+            for key in (-4, 7, 29):
+                here = self.keys == key
+                expected, _ = np.histogram(x[here], 5, (-2, 2))
+                self.assert_same(found.counts[key + 4], expected)
+                self.assertEqual(found.statistic.count[key + 4].tolist(), expected.tolist())
+
     def test_arrays_on_the_server_and_asyncio(self):
         expected = self.gpu.group(self.keys).agg(self.values, "mean")
         with self.gpu.put(self.keys) as keys, self.gpu.put(self.values) as values:
@@ -98,6 +131,12 @@ class GroupTest(PackageTest):
                 gpu.group(self.keys).agg(self.values, "mode")
             with self.assertRaises(ValueError):
                 gpu.group(self.keys, first=3).agg(self.values, "sum")
+            with self.assertRaisesRegex(ValueError, "increase strictly"):
+                gpu.binned_statistic_dd([self.values] * 3, self.values, bins=[2, [1, 1], 2])
+            with self.assertRaisesRegex(ValueError, "equally many"):
+                gpu.binned_statistic_dd([self.values, self.values[1:]], self.values)
+            with self.assertRaisesRegex(gf.InvalidArgumentError, "9 dimensions|1 to 8"):
+                gpu.binned_statistic_dd([self.values] * 9, self.values, bins=1)
 
 
 if __name__ == "__main__":

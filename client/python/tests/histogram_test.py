@@ -1,5 +1,6 @@
 """Histograms beside NumPy's: counts, edges, dtypes and errors."""
 
+import contextlib
 import unittest
 import warnings
 
@@ -85,6 +86,49 @@ class HistogramTest(PackageTest):
         for bad in (np.nan, np.inf, -np.inf):
             with self.assertRaisesRegex(ValueError, "is not finite"):
                 self.gpu.histogram([0.0, bad])
+
+    def test_histogramdd(self):
+        random = np.random.default_rng(39)
+        for dtype in ("f8", "f4", "i4"):
+            for dimensions in range(1, 9):
+                sample = (random.normal(size=(700, dimensions)) * 3).astype(dtype)
+                edges = [[-4, -1, 0, 0, 5], [-3, 0, 3]]
+                every = [("bins", 2), ("bins", (edges + [2] * 8)[:dimensions]),
+                         ("range", [(-2, 2), *[None] * 8][:dimensions])]
+                for name, value in every:
+                    for more in ({}, {"weights": random.normal(size=700)},
+                                 {"weights": random.integers(-5, 9, 700)}, {"density": True}):
+                        given = {"bins": 3, name: value, **more}
+                        if dimensions > 5:
+                            given["bins"] = value if name == "bins" else 2
+                        counts, of_axes = self.gpu.histogramdd(sample, **given)
+                        expected, expected_axes = np.histogramdd(sample, **given)
+                        np.testing.assert_allclose(counts, expected, rtol=1e-12, atol=1e-12)
+                        self.assertEqual(counts.dtype, expected.dtype)
+                        for axis, expected_axis in zip(of_axes, expected_axes):
+                            np.testing.assert_allclose(axis, expected_axis, rtol=1e-6)
+
+    def test_histogramdd_of_no_sample_and_what_makes_no_sense(self):
+        counts, edges = self.gpu.histogramdd(np.empty((0, 3)), bins=2)
+        expected, expected_edges = np.histogramdd(np.empty((0, 3)), bins=2)
+        self.assert_same(counts, expected)
+        self.assert_same(edges[2], expected_edges[2])
+        sample = np.zeros((5, 3))
+        for given in ({"bins": (2, 2)}, {"range": [(0, 1)]}, {"bins": (2, 0, 2)},
+                      {"bins": ([1, 0], 2, 2)}):
+            for module in (self.gpu, np):
+                with self.assertRaises(ValueError):
+                    module.histogramdd(sample, **given)
+        with self.assertRaises(ValueError):
+            self.gpu.histogramdd(np.zeros((2, 2, 2)))
+
+    def test_histogramdd_of_arrays_on_the_server(self):
+        sample = np.random.default_rng(40).normal(size=(500, 3))
+        expected, _ = np.histogramdd(sample, 4)
+        with contextlib.ExitStack() as arrays:
+            axes = [arrays.enter_context(self.gpu.put(np.ascontiguousarray(axis)))
+                    for axis in sample.T]
+            self.assert_same(self.gpu.histogramdd(axes, 4)[0], expected)
 
     def test_two_dimensions(self):
         generator = np.random.default_rng(7)

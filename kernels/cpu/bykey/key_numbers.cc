@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cpu/histogram/histogram.h"
-#include "kernels/cpu/histogram/placer.h"
+#include "kernels/cpu/bykey/axis_placer.h"
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/arithmetic/ordered_key.h"
+#include "kernels/numerics/bins/axes.h"
 
 namespace gridfold::kernels::cpu {
 
@@ -95,16 +95,16 @@ absl::StatusOr<KeyNumbers> NumberKeys(const KeyedReductionPlan& plan, HostSpan k
 }
 
 absl::StatusOr<KeyNumbers> NumberBins(const KeyedReductionPlan& plan,
-                                      const HostHistogramInput& keys, JobContext& job) {
+                                      std::span<const HostSpan> keys, JobContext& job) {
   const uint64_t count = plan.keys.element_count;
   KeyNumbers numbered;
-  numbered.bins = plan.bins->bins;
-  if (plan.bins->needs_range()) {
-    absl::StatusOr<HistogramResult> counted = HistogramOnCpu(*plan.bins, keys, job);
-    if (!counted.ok()) return counted.status();
-    numbered.bins = std::move(counted->bins);
+  numbered.bins = plan.bins();
+  std::vector<std::unique_ptr<AxisPlacer>> placers;
+  for (size_t axis = 0; axis < plan.axes.size(); ++axis) {
+    const absl::Status status = ResolveAxis(plan.axes[axis], keys[axis], job, numbered.bins[axis]);
+    if (!status.ok()) return status;
+    placers.push_back(MakeAxisPlacer(plan.axes[axis], numbered.bins[axis], keys[axis]));
   }
-  const std::unique_ptr<AnySamplePlacer> placer = MakeSamplePlacer(*plan.bins, numbered.bins, keys);
   const auto dropped = static_cast<uint32_t>(plan.group_count_max);
   numbered.dropped = dropped;
   uint32_t* const numbers =
@@ -112,12 +112,14 @@ absl::StatusOr<KeyNumbers> NumberBins(const KeyedReductionPlan& plan,
   std::vector<OutcomeCounts> of_pieces(KeyPieceCount(count));
   absl::Status status =
       ForEachKeyPiece(count, job, [&](uint64_t piece, uint64_t first, uint64_t end) {
-        int64_t placed[kPlacerTile];
         for (; first < end; first += kPlacerTile) {
-          const uint64_t n = std::min<uint64_t>(kPlacerTile, end - first);
-          placer->Place(first, n, placed, &of_pieces[piece]);
-          for (uint64_t i = 0; i < n; ++i) {
-            numbers[first + i] = placed[i] < 0 ? dropped : static_cast<uint32_t>(placed[i]);
+          const std::span<AxesPlace> places(numbers + first,
+                                            std::min<uint64_t>(kPlacerTile, end - first));
+          std::fill(places.begin(), places.end(), kFirstAxis);
+          for (const auto& placer : placers) placer->Place(first, places);
+          for (AxesPlace& place : places) {
+            of_pieces[piece].Count(OutcomeOf(place));
+            place = BinOf(place) == kInNoBin ? dropped : BinOf(place);
           }
         }
       });
@@ -125,7 +127,7 @@ absl::StatusOr<KeyNumbers> NumberBins(const KeyedReductionPlan& plan,
   OutcomeCounts outcomes;
   for (const OutcomeCounts& piece : of_pieces) outcomes.Merge(piece);
   if (plan.refuses_outside && outcomes.underflow + outcomes.overflow > 0) {
-    return FirstOutside(plan, numbers, dropped, keys.array);
+    return FirstOutside(plan, numbers, dropped, keys.front());
   }
   numbered.underflow_count = outcomes.underflow;
   numbered.overflow_count = outcomes.overflow;

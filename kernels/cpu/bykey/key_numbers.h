@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -11,7 +12,6 @@
 #include "kernels/contract/keyed_reduction.h"
 #include "kernels/cpu/base/job_context.h"
 #include "kernels/cpu/bykey/buffer.h"
-#include "kernels/cpu/histogram/input.h"
 
 namespace gridfold::kernels::cpu {
 
@@ -33,9 +33,10 @@ struct KeyNumbers {
 absl::StatusOr<KeyNumbers> NumberKeys(const KeyedReductionPlan& plan, HostSpan keys,
                                       JobContext& job);
 
-// Of keys as samples of the plan's bins, the numbers of those. Errors: a key outside of a range.
+// Of keys as coordinates of the plan's bins, those of one axis after those of the other: the
+// numbers of the bins. Errors: a key outside of a range.
 absl::StatusOr<KeyNumbers> NumberBins(const KeyedReductionPlan& plan,
-                                      const HostHistogramInput& keys, JobContext& job);
+                                      std::span<const HostSpan> keys, JobContext& job);
 
 }  // namespace gridfold::kernels::cpu
 

@@ -64,11 +64,11 @@ absl::StatusOr<OrderedValues> OrderValues(const GroupOrder& order, ElementType t
 }  // namespace
 
 absl::StatusOr<KeyedReductionResult> ReduceByKeyOnCpu(const KeyedReductionPlan& plan,
-                                                      const HostHistogramInput& keys,
+                                                      std::span<const HostSpan> keys,
                                                       HostSpan values, const LaneOptions& options,
                                                       JobContext& job) {
   absl::StatusOr<KeyNumbers> numbers =
-      plan.bins ? NumberBins(plan, keys, job) : NumberKeys(plan, keys.array, job);
+      plan.has_bins() ? NumberBins(plan, keys, job) : NumberKeys(plan, keys.front(), job);
   if (!numbers.ok()) return numbers.status();
   KeyedReductionResult result;
   result.bins = std::move(numbers->bins);
@@ -89,7 +89,8 @@ absl::StatusOr<KeyedReductionResult> ReduceByKeyOnCpu(const KeyedReductionPlan& 
       [&](uint64_t group, uint64_t index) { return order->PlaceOf(order->offsets[group] + index); },
       result.reduction);
   job.statistics.strategy = ordered->memory == nullptr ? "by-key/in-order" : "by-key/sort";
-  job.statistics.bytes_read = keys.array.size_bytes + keys.y_array.size_bytes + values.size_bytes;
+  job.statistics.bytes_read = values.size_bytes;
+  for (const HostSpan& of_axis : keys) job.statistics.bytes_read += of_axis.size_bytes;
   result.groups = std::move(order->groups);
   result.offsets = std::move(order->offsets);
   return result;

@@ -5,16 +5,17 @@
 #ifndef GRIDFOLD_KERNELS_CPU_BYKEY_KEYED_REDUCTION_H_
 #define GRIDFOLD_KERNELS_CPU_BYKEY_KEYED_REDUCTION_H_
 
+#include <span>
+
 #include "absl/status/statusor.h"
 #include "kernels/contract/engine.h"
 #include "kernels/cpu/base/job_context.h"
-#include "kernels/cpu/histogram/input.h"
 
 namespace gridfold::kernels::cpu {
 
-// The input has been checked against the plan and the lane. `keys` has no weights.
+// The input has been checked against the plan and the lane. `keys` are those of each axis.
 absl::StatusOr<KeyedReductionResult> ReduceByKeyOnCpu(const KeyedReductionPlan& plan,
-                                                      const HostHistogramInput& keys,
+                                                      std::span<const HostSpan> keys,
                                                       HostSpan values, const LaneOptions& options,
                                                       JobContext& job);
 

@@ -24,6 +24,7 @@
 #include "kernels/cpu/scan/scan.h"
 #include "kernels/cpu/select/select.h"
 #include "kernels/memory/host_resident_pool.h"
+#include "kernels/numerics/bins/axes.h"
 
 namespace gridfold::kernels::cpu {
 
@@ -67,11 +68,12 @@ constexpr uint64_t kKeptBytesMax = uint64_t{16} << 20;
 class InputJoiner {
  public:
   // Copies what is in pieces; a span in one stays where it is. Valid until the next call.
-  std::array<HostSpan, 3> Join(const std::array<InputSpan, 3>& inputs) {
+  template <size_t kCount>
+  std::array<HostSpan, kCount> Join(const std::array<InputSpan, kCount>& inputs) {
     uint64_t size_bytes = 0;
     for (const InputSpan& input : inputs) size_bytes += CopiedBytes(input);
     Reserve(size_bytes);
-    std::array<HostSpan, 3> joined;
+    std::array<HostSpan, kCount> joined;
     std::byte* place = memory_.get();
     for (size_t i = 0; i < inputs.size(); ++i) {
       const bool is_copied = CopiedBytes(inputs[i]) > 0;
@@ -87,7 +89,7 @@ class InputJoiner {
     }
     return joined;
   }
-  HostSpan Join(const InputSpan& input) { return Join({input, HostSpan{}, HostSpan{}})[0]; }
+  HostSpan Join(const InputSpan& input) { return Join(std::array{input})[0]; }
 
   // What was joined is not needed any more.
   void Release() {
@@ -164,7 +166,7 @@ class CpuLane final : public Lane {
       return status;
     return Run<absl::StatusOr<HistogramResult>>(plan, stop, statistics, [&](JobContext& job) {
       const auto [array, y_array, weights] =
-          joiner_.Join({input.array, input.y_array, input.weights});
+          joiner_.Join(std::array{input.array, input.y_array, input.weights});
       return HistogramOnCpu(plan, {.array = array, .y_array = y_array, .weights = weights}, job);
     });
   }
@@ -184,9 +186,11 @@ class CpuLane final : public Lane {
     if (absl::Status status = CheckKeyedReductionFits(options_, plan, input); !status.ok())
       return status;
     return Run<absl::StatusOr<KeyedReductionResult>>(plan, stop, statistics, [&](JobContext& job) {
-      const auto [keys, y_keys, values] = joiner_.Join({input.keys, input.y_keys, input.values});
-      return ReduceByKeyOnCpu(plan, {.array = keys, .y_array = y_keys, .weights = {}}, values,
-                              options_, job);
+      std::array<InputSpan, kBinAxesMax + 1> arrays = {input.values, input.keys};
+      std::copy(input.further_keys.begin(), input.further_keys.end(), arrays.begin() + 2);
+      const auto joined = joiner_.Join(arrays);
+      const std::span keys(joined.begin() + 1, input.further_keys.size() + 1);
+      return ReduceByKeyOnCpu(plan, keys, joined.front(), options_, job);
     });
   }
 
@@ -211,7 +215,7 @@ class CpuLane final : public Lane {
                                        std::stop_token stop, RunStatistics& statistics) override {
     if (absl::Status status = CheckPairedFits(options_, plan, input); !status.ok()) return status;
     return Run<absl::StatusOr<PairedSums>>(plan, stop, statistics, [&](JobContext& job) {
-      const auto [x, y, weights] = joiner_.Join({input.x, input.y, input.weights});
+      const auto [x, y, weights] = joiner_.Join(std::array{input.x, input.y, input.weights});
       return SumPairedOnCpu(plan, x, y, weights, job);
     });
   }

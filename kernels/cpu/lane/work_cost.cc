@@ -61,7 +61,8 @@ uint64_t WorkNanoseconds(const HistogramPlan& plan) {
 }
 
 uint64_t WorkNanoseconds(const KeyedReductionPlan& plan) {
-  const uint64_t placed = plan.bins ? WorkNanoseconds(*plan.bins) : 0;
+  uint64_t placed = 0;
+  for (const HistogramPlan& axis : plan.axes) placed += WorkNanoseconds(axis);
   return placed + WorkNanoseconds(plan.reduction) +
          Nanoseconds(static_cast<double>(plan.keys.element_count) * kOrdered);
 }

@@ -34,18 +34,19 @@ KeyExtremesKernel FindKeyExtremesKernel(ElementType type);
 using NumberKeysKernel = void (*)(const void* keys, uint64_t count, uint64_t least, void* numbers);
 NumberKeysKernel FindNumberKeysKernel(ElementType type, bool is_narrow);
 
-struct KeyBinArguments {
-  const void* keys = nullptr;
-  const void* y_keys = nullptr;  // Null in one dimension.
+struct KeyAxisArguments {
+  const void* keys = nullptr;  // Coordinates on this axis.
   uint64_t count = 0;
   BinLayout bins;
-  BinLayout y_bins;
   OutOfRangePolicy policy = OutOfRangePolicy::kDrop;
+  bool is_first = true;
+  bool is_last = true;
   uint32_t dropped = 0;  // The number of what is in no bin.
 };
-// Numbers of 32 bits: those of bins.
-using NumberBinsKernel = void (*)(KeyBinArguments arguments, uint32_t* numbers, KeyFacts* facts);
-NumberBinsKernel FindNumberBinsKernel(ElementType type);
+// Takes the elements' places (numerics/bins/axes.h) on to an axis; the last one makes them numbers,
+// of 32 bits: those of bins.
+using NumberAxisKernel = void (*)(KeyAxisArguments arguments, uint32_t* numbers, KeyFacts* facts);
+NumberAxisKernel FindNumberAxisKernel(ElementType type);
 
 // Finds whether numbers are in order, and the bits in which they differ.
 using SurveyKernel = void (*)(const void* numbers, uint64_t count, KeyFacts* facts);

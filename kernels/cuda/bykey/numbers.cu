@@ -1,6 +1,7 @@
 #include "kernels/cuda/bykey/block.cuh"
 #include "kernels/cuda/bykey/kernels.h"
 #include "kernels/numerics/arithmetic/ordered_key.h"
+#include "kernels/numerics/bins/axes.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -48,28 +49,24 @@ __device__ void AddOutcomes(uint64_t* const outcomes, const uint32_t (&counted)[
 }
 
 template <class T>
-__device__ Placement PlaceKey(const KeyBinArguments& arguments, uint64_t i) {
-  const int64_t located = LocateBin(arguments.bins, static_cast<const T*>(arguments.keys)[i]);
-  if (arguments.y_keys == nullptr) {
-    return Place(located, arguments.bins.bin_count, arguments.policy);
-  }
-  const int64_t located_y = LocateBin(arguments.y_bins, static_cast<const T*>(arguments.y_keys)[i]);
-  return Place2d(located, located_y, arguments.bins.bin_count, arguments.y_bins.bin_count,
-                 arguments.policy);
-}
-
-template <class T>
 __global__ void __launch_bounds__(kKeyThreads)
-    NumberBins(const KeyBinArguments arguments, uint32_t* const numbers, KeyFacts* const facts) {
+    NumberAxis(const KeyAxisArguments arguments, uint32_t* const numbers, KeyFacts* const facts) {
   uint32_t counted[3] = {};
   uint64_t first_outside_inverted = 0;
   for (uint64_t i = FirstElement(); i < arguments.count; i += ElementStep()) {
-    const Placement placement = PlaceKey<T>(arguments, i);
-    numbers[i] = placement.bin < 0 ? arguments.dropped : static_cast<uint32_t>(placement.bin);
-    if (placement.outcome == 0) continue;
-    counted[0] += placement.outcome == kUnderflowBin ? 1 : 0;
-    counted[1] += placement.outcome == kOverflowBin ? 1 : 0;
-    counted[2] += placement.outcome == kNanBin ? 1 : 0;
+    const int64_t located = LocateBin(arguments.bins, static_cast<const T*>(arguments.keys)[i]);
+    const AxesPlace place = PlaceOnAxis(arguments.is_first ? kFirstAxis : numbers[i], located,
+                                        arguments.bins.bin_count, arguments.policy);
+    if (!arguments.is_last) {
+      numbers[i] = place;
+      continue;
+    }
+    numbers[i] = BinOf(place) == kInNoBin ? arguments.dropped : BinOf(place);
+    const int64_t outcome = OutcomeOf(place);
+    if (outcome == 0) continue;
+    counted[0] += outcome == kUnderflowBin ? 1 : 0;
+    counted[1] += outcome == kOverflowBin ? 1 : 0;
+    counted[2] += outcome == kNanBin ? 1 : 0;
     first_outside_inverted = first_outside_inverted > ~i ? first_outside_inverted : ~i;
   }
   AddOutcomes(facts->outcomes, counted);
@@ -119,9 +116,9 @@ NumberKeysKernel FindNumberKeysKernel(ElementType type, bool is_narrow) {
   });
 }
 
-NumberBinsKernel FindNumberBinsKernel(ElementType type) {
+NumberAxisKernel FindNumberAxisKernel(ElementType type) {
   return VisitElementType(
-      type, [](auto tag) -> NumberBinsKernel { return NumberBins<typename decltype(tag)::type>; });
+      type, [](auto tag) -> NumberAxisKernel { return NumberAxis<typename decltype(tag)::type>; });
 }
 
 SurveyKernel FindSurveyKernel(bool is_narrow) {

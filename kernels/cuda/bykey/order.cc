@@ -28,7 +28,7 @@ uint64_t BlocksMax(const DeviceProperties& properties) {
 struct Widths {
   explicit Widths(const KeyedReductionPlan& plan)
       : value_bytes(ElementSize(plan.reduction.array.element_type)) {
-    const bool keys_are_narrow = plan.bins || ElementSize(plan.keys.element_type) <= 4;
+    const bool keys_are_narrow = plan.has_bins() || ElementSize(plan.keys.element_type) <= 4;
     number_bytes = keys_are_narrow ? 4 : 8;
     bool asks_for_places = plan.reduction.return_states;
     for (const Statistic statistic : plan.reduction.statistics) {
@@ -67,7 +67,7 @@ class Orderer {
 
   absl::StatusOr<DeviceOrder> Run() {
     absl::Status status = Allocate();
-    if (status.ok()) status = plan_.bins ? NumberByBin() : NumberByKey();
+    if (status.ok()) status = plan_.has_bins() ? NumberByBin() : NumberByKey();
     if (status.ok()) status = Survey();
     if (status.ok() && facts_.has_descent != 0) status = Sort();
     if (status.ok()) status = FindRuns();
@@ -123,28 +123,33 @@ class Orderer {
   absl::Status NumberByKey() {
     const ElementType type = plan_.keys.element_type;
     absl::Status status = Launch(FindKeyExtremesKernel(type), OverElements(count_), stream_,
-                                 input_.keys, count_, device_facts_);
+                                 input_.keys.front(), count_, device_facts_);
     if (status.ok()) status = ReadFacts();
     if (!status.ok()) return status;
     first_ = ~facts_.least_inverted;
     sign_ = IsUnsigned(type) ? 0 : kKeySign<int64_t>;
     is_narrow_ = count_ == 0 || facts_.largest - first_ <= std::numeric_limits<uint32_t>::max();
     return Launch(FindNumberKeysKernel(type, is_narrow_), OverElements(count_), stream_,
-                  input_.keys, count_, first_, sides_[0].numbers);
+                  input_.keys.front(), count_, first_, sides_[0].numbers);
   }
 
   absl::Status NumberByBin() {
-    KeyBinArguments arguments{.keys = input_.keys,
-                              .y_keys = input_.y_keys,
-                              .count = count_,
-                              .bins = LayoutOf(bins_[0], input_.edges[0]),
-                              .y_bins = {},
-                              .policy = plan_.bins->out_of_range_policy,
-                              .dropped = static_cast<uint32_t>(plan_.group_count_max)};
-    if (input_.y_keys != nullptr) arguments.y_bins = LayoutOf(bins_[1], input_.edges[1]);
-    dropped_ = arguments.dropped;
-    return Launch(FindNumberBinsKernel(plan_.keys.element_type), OverElements(count_), stream_,
-                  arguments, reinterpret_cast<uint32_t*>(sides_[0].numbers), device_facts_);
+    dropped_ = static_cast<uint32_t>(plan_.group_count_max);
+    absl::Status status;
+    for (size_t axis = 0; axis < plan_.axes.size() && status.ok(); ++axis) {
+      const HistogramPlan& of_axis = plan_.axes[axis];
+      const KeyAxisArguments arguments{.keys = input_.keys[axis],
+                                       .count = count_,
+                                       .bins = LayoutOf(bins_[axis], input_.edges[axis]),
+                                       .policy = of_axis.out_of_range_policy,
+                                       .is_first = axis == 0,
+                                       .is_last = axis + 1 == plan_.axes.size(),
+                                       .dropped = *dropped_};
+      status =
+          Launch(FindNumberAxisKernel(of_axis.array.element_type), OverElements(count_), stream_,
+                 arguments, reinterpret_cast<uint32_t*>(sides_[0].numbers), device_facts_);
+    }
+    return status;
   }
 
   absl::Status Survey() {
@@ -164,7 +169,7 @@ class Orderer {
     const uint64_t key_bytes = ElementSize(plan_.keys.element_type);
     std::byte key[sizeof(uint64_t)] = {};
     const MutableHostSpan to{key, key_bytes};
-    absl::Status status = copy_(input_.keys + index * key_bytes, std::span(&to, 1));
+    absl::Status status = copy_(input_.keys.front() + index * key_bytes, std::span(&to, 1));
     if (!status.ok()) return status;
     const uint64_t bits = VisitElementType(plan_.keys.element_type, [&](auto tag) -> uint64_t {
       using T = typename decltype(tag)::type;

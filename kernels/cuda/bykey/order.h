@@ -9,6 +9,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,15 +20,16 @@
 #include "kernels/contract/keyed_reduction.h"
 #include "kernels/cuda/device/properties.h"
 #include "kernels/cuda/device/scratch.h"
+#include "kernels/numerics/bins/axes.h"
 
 namespace gridfold::kernels::cuda {
 
 // Device memory, aligned to elements.
 struct DeviceKeyedInput {
-  const std::byte* keys = nullptr;
-  const std::byte* y_keys = nullptr;  // Two-dimensional bins only.
+  // Of each axis of bins, or one array.
+  std::array<const std::byte*, kBinAxesMax> keys = {};
   const std::byte* values = nullptr;
-  const double* edges[2] = {};  // Of bins that have a table, of keys and y_keys.
+  std::array<const double*, kBinAxesMax> edges = {};  // Of axes whose bins have a table.
 };
 
 struct DeviceOrder {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "kernels/cuda/bykey/order.h"
 #include "kernels/cuda/lane/cancellation.h"
 #include "kernels/cuda/lane/lane.h"
+#include "kernels/numerics/bins/axes.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -20,12 +22,8 @@ uint64_t IndexBytesMax(const KeyedReductionPlan& plan) {
 
 uint64_t EdgeBytesMax(const KeyedReductionPlan& plan) {
   uint64_t bytes = 0;
-  if (!plan.bins) return bytes;
-  for (const PlannedBins& bins : plan.bins->bins) {
-    // Both axes may have the same bins; a table may be of a single one.
-    if (bins.kind == BinKind::kTable) {
-      bytes += 2 * ScratchBytes((bins.bin_count + 1) * sizeof(double));
-    }
+  for (const PlannedBins& bins : plan.bins()) {
+    if (bins.kind == BinKind::kTable) bytes += ScratchBytes((bins.bin_count + 1) * sizeof(double));
   }
   return bytes;
 }
@@ -48,14 +46,16 @@ absl::StatusOr<KeyedReductionResult> CudaLane::RunKeyedReduction(const KeyedRedu
   statistics = RunStatistics{};
   KeyedReductionResult result;
   RunStatistics run;
-  if (plan.bins) result.bins = plan.bins->bins;
-  if (plan.bins && plan.bins->needs_range()) {
+  result.bins = plan.bins();
+  for (size_t axis = 0; axis < plan.axes.size(); ++axis) {
+    if (!plan.axes[axis].needs_range()) continue;
     absl::StatusOr<HistogramResult> counted = RunHistogram(
-        *plan.bins, {.array = input.keys, .y_array = input.y_keys, .weights = HostSpan{}}, stop,
+        plan.axes[axis],
+        {.array = KeysOfAxis(input, axis), .y_array = HostSpan{}, .weights = HostSpan{}}, stop,
         run);
     statistics.Add(run);
     if (!counted.ok()) return counted.status();
-    result.bins = std::move(counted->bins);
+    result.bins[axis] = std::move(counted->bins.front());
   }
   Scratch room(input.room.data, input.room.size_bytes);
   DeviceOrder order;
@@ -78,7 +78,8 @@ absl::StatusOr<KeyedReductionResult> CudaLane::RunKeyedReduction(const KeyedRedu
     if (!status.ok()) return status;
   }
   statistics.strategy = order.is_sorted ? "by-key/sort" : "by-key/in-order";
-  statistics.bytes_read = SizeBytes(input.keys) + SizeBytes(input.y_keys) + SizeBytes(input.values);
+  statistics.bytes_read = SizeBytes(input.keys) + SizeBytes(input.values);
+  for (const InputSpan& keys : input.further_keys) statistics.bytes_read += SizeBytes(keys);
   result.reduction = *std::move(reduced);
   result.groups = std::move(order.groups);
   result.offsets = std::move(order.offsets);
@@ -91,15 +92,18 @@ absl::StatusOr<KeyedReductionResult> CudaLane::RunKeyedReduction(const KeyedRedu
 absl::Status CudaLane::OrderKeys(const KeyedReductionPlan& plan, const KeyedInput& input,
                                  const std::vector<PlannedBins>& bins, Scratch& room,
                                  const std::stop_token& stop, DeviceOrder& order) {
-  DeviceSpan keys;
-  DeviceSpan y_keys;
+  std::array<DeviceSpan, kBinAxesMax> keys;
   DeviceSpan values;
-  const StagedArray arrays[] = {{input.keys, keys}, {input.y_keys, y_keys}, {input.values, values}};
+  std::vector<StagedArray> arrays = {{input.values, values}};
+  for (size_t axis = 0; axis <= input.further_keys.size(); ++axis) {
+    arrays.push_back({KeysOfAxis(input, axis), keys[axis]});
+  }
   absl::Status status = StageArrays(arrays, plan.keys.element_count, stop);
   if (!status.ok()) return status;
-  DeviceKeyedInput device_input{.keys = static_cast<const std::byte*>(keys.data),
-                                .y_keys = static_cast<const std::byte*>(y_keys.data),
-                                .values = static_cast<const std::byte*>(values.data)};
+  DeviceKeyedInput device_input{.values = static_cast<const std::byte*>(values.data)};
+  for (size_t axis = 0; axis < keys.size(); ++axis) {
+    device_input.keys[axis] = static_cast<const std::byte*>(keys[axis].data);
+  }
   for (size_t axis = 0; axis < bins.size(); ++axis) {
     if (bins[axis].kind != BinKind::kTable) continue;
     const auto edges = std::as_bytes(std::span(bins[axis].edges));

@@ -7,13 +7,14 @@
 
 #include "kernels/contract/engine.h"
 #include "kernels/cuda/device/properties.h"
+#include "kernels/numerics/bins/axes.h"
 
 namespace gridfold::kernels::cuda {
 
 // The arrays of a job start at multiples of this in the lane's memory.
 inline constexpr uint64_t kArrayAlignmentBytes = 256;
-// The most arrays that a job has: samples, second samples, weights.
-inline constexpr uint64_t kInputArrayCountMax = 3;
+// The most arrays that a job has: the coordinates of bins, and values.
+inline constexpr uint64_t kInputArrayCountMax = kBinAxesMax + 1;
 // A flag and the carry's value stand before the results of a scan; behind the slots of a reduction
 // stand its failures.
 inline constexpr uint64_t kScanCarryOffset = alignof(ScanCarry);

@@ -21,12 +21,14 @@ from ._errors import (AbortedError, AlreadyExistsError, CancelledError, DataLoss
                       InvalidArgumentError, NotFoundError, OutOfRangeError, PermissionDeniedError,
                       ResourceExhaustedError, UnauthenticatedError, UnavailableError,
                       UnimplementedError)
-from ._groups import BinnedStatistic, BinnedStatistic2d, Grouped, Groups
+from ._groups import (BinnedStatistic, BinnedStatistic2d, BinnedStatisticDd, Grouped,
+                      Groups)
 from ._resident import ResidentArray
 from ._statistics import Statistics
 
 __all__ = [
-    "AbortedError", "AlreadyExistsError", "BinnedStatistic", "BinnedStatistic2d", "CancelledError",
+    "AbortedError", "AlreadyExistsError", "BinnedStatistic", "BinnedStatistic2d",
+    "BinnedStatisticDd", "CancelledError",
     "Connection", "DataLossError", "DeadlineExceededError", "Device", "Error",
     "FailedPreconditionError", "Grouped", "Groups", "InternalError",
     "InvalidArgumentError", "NotFoundError", "OutOfRangeError", "PermissionDeniedError",

@@ -335,12 +335,18 @@ def keyed_spec(groups: tuple[Any, ...], reduction: CReductionSpec) -> CKeyedSpec
     return spec
 
 
-def keyed_arrays(keys: Optional[Source], y_keys: Optional[Source],
-                 values: Optional[Source]) -> CKeyedArrays:
-    arrays = [None if one is None else to_array(one) for one in (keys, y_keys, values)]
-    of_c = CKeyedArrays(*(None if one is None else ctypes.addressof(one) for one in arrays))
-    of_c.kept = arrays
-    return of_c
+def reduce_by_key(engine: Any, keys: Sequence[Source], values: Source, spec: CKeyedSpec,
+                  result: Handle) -> None:
+    """Of keys, or of the coordinates of each dimension of bins."""
+    *of_keys, of_values = map(to_array, (*keys, values))
+    if len(of_keys) == 1:
+        arrays = CKeyedArrays(ctypes.addressof(of_keys[0]), None, ctypes.addressof(of_values))
+        check(library.gridfold_reduce_by_key(engine, ctypes.byref(arrays), ctypes.byref(spec),
+                                             result.out))
+        return
+    coordinates = (_Pointer * len(of_keys))(*map(ctypes.addressof, of_keys))
+    check(library.gridfold_reduce_by_bins(engine, coordinates, ctypes.c_uint64(len(of_keys)),
+                                          ctypes.byref(of_values), ctypes.byref(spec), result.out))
 
 
 def keyed_groups(result: Handle, statistic_count: int) -> tuple[Any, ...]:

@@ -64,11 +64,12 @@ class Engine(Protocol):
         """The results' bytes and the number of their element type."""
 
     def reduce_by_key(self, keys: Source, values: Source, groups: tuple[Any, ...],
-                      y_keys: Optional[Source], statistics: Sequence[int], ignore_nan: bool,
+                      further_keys: Sequence[Source], statistics: Sequence[int], ignore_nan: bool,
                       wrap: bool, ddof: int) -> tuple[Any, ...]:
         """Keys where they are found or None, counts, a tuple of each statistic's values, edges of
         bins, (underflow, overflow, NaN) and the execution. `groups` is ("found", most keys),
-        ("range", first, count) or ("bins", bins, clamp)."""
+        ("range", first, count) or ("bins", bins, clamp), with the coordinates of the bins'
+        further dimensions."""
 
     def histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
                   y_source: Optional[Source], weights: Optional[Source], clamp: bool,

@@ -11,8 +11,8 @@ from ._bins import Even, edges_of
 from ._device import of_device
 from ._elements import Array, as_array
 from ._engine import Engine, Source
-from ._histograms import (Bins, Range, _bins_of_both, _check_bins, _finds_range, _flat, _source,
-                          _specify)
+from ._histograms import (Bins, Range, _bins_of_axes, _check_bins, _coordinates, _finds_range,
+                          _flat, _for_both, _for_each, _source, _specify)
 from ._reduce import to_ddof, wraps
 from ._statistics import Statistics, number_of, result_dtype
 
@@ -40,6 +40,14 @@ class BinnedStatistic2d(NamedTuple):
     statistic: Any
     x_edge: Array
     y_edge: Array
+    counts: Array
+
+
+class BinnedStatisticDd(NamedTuple):
+    """A statistic of each bin, a list of all edges, and how many values each bin has."""
+
+    statistic: Any
+    bin_edges: list[Array]
     counts: Array
 
 
@@ -103,7 +111,7 @@ class KeyedReductions:
         groups: tuple[Any, ...] = ("found", 0)
         if count is not None:
             groups = ("range", operator.index(first or 0), operator.index(count))
-        found, counts, of_values, _, _ = _ask(self._engine, array, None, values, groups, statistics,
+        found, counts, of_values, _, _ = _ask(self._engine, [array], values, groups, statistics,
                                               ddof, ignore_nan, overflow)
         dtype = array.dtype
         own = np.arange(groups[1], groups[1] + groups[2]) if found is None else found
@@ -136,7 +144,7 @@ class KeyedReductions:
         array = _flat(x)
         specification, edges = _bins_of(self, array, bins, range)
         _, counts, of_values, resolved, _ = _ask(
-            self._engine, array, None, values, ("bins", [specification], False), statistic, ddof,
+            self._engine, [array], values, ("bins", [specification], False), statistic, ddof,
             ignore_nan, "error")
         return BinnedStatistic(_only(of_values, statistic), resolved[0] if edges is None else edges,
                                counts)
@@ -146,23 +154,47 @@ class KeyedReductions:
                             range: Any = None, *, ddof: int = 0,
                             ignore_nan: bool = False) -> BinnedStatistic2d:
         """`scipy.stats.binned_statistic_2d`, likewise; results have the shape (x bins, y bins)."""
-        first, second = _flat(x), _flat(y)
-        both = np.result_type(first.dtype, second.dtype)
-        checked, edges = _bins_of_both(self, first, second, bins, range)
+        found, edges, counts = self._of_bins([_flat(x), _flat(y)], values, statistic,
+                                             _for_both(bins), range, ddof, ignore_nan)
+        return BinnedStatistic2d(found, edges[0], edges[1], counts)
+
+    def binned_statistic_dd(self, sample: Any, values: Any,
+                            statistic: Union[str, Sequence[str]] = "mean", bins: Any = 10,
+                            range: Any = None, *, ddof: int = 0,
+                            ignore_nan: bool = False) -> BinnedStatisticDd:
+        """`scipy.stats.binned_statistic_dd` of one set of values, in up to 8 dimensions.
+
+        `sample`, `bins` and `range` are as of `histogramdd`, the others as of `binned_statistic`.
+        A histogram of each key is that of two dimensions: the keys, with edges between the
+        integers, and the coordinates.
+
+        Examples
+        --------
+        >>> found = gpu.binned_statistic_dd([[0, 1, 1], [0, 9, 9], [2, 3, 3]], [1.0, 5.0, 7.0],
+        ...                                 "mean", bins=(2, 1, 2))
+        >>> found.statistic[1, 0, 1]
+        6.0
+        """
+        axes = _coordinates(sample)
+        return BinnedStatisticDd(*self._of_bins(axes, values, statistic, _for_each(bins, len(axes)),
+                                                range, ddof, ignore_nan))
+
+    def _of_bins(self, axes: Sequence[Any], values: Any, statistic: Union[str, Sequence[str]],
+                 bins: Sequence[Any], range: Any, ddof: int, ignore_nan: bool
+                 ) -> tuple[Any, list[Array], Array]:
+        """A statistic of each bin of several dimensions, the edges, and counts."""
+        checked, edges = _bins_of_axes(self, axes, bins, range)
         specified = [_specify_increasing(one) for one in checked]
         shape = tuple(len(one) - 1 for one in edges)
-        _, counts, of_values, _, _ = _ask(
-            self._engine, first, _source(second, both), values, ("bins", specified, False),
-            statistic, ddof, ignore_nan, "error", both)
+        _, counts, of_values, _, _ = _ask(self._engine, axes, values, ("bins", specified, False),
+                                          statistic, ddof, ignore_nan, "error")
         for name in of_values:
             of_values[name] = of_values[name].reshape(shape)
-        return BinnedStatistic2d(_only(of_values, statistic), edges[0], edges[1],
-                                 counts.reshape(shape))
+        return _only(of_values, statistic), edges, counts.reshape(shape)
 
 
-def _ask(engine: Engine, keys: Any, y_keys: Optional[Source], values: Any,
-         groups: tuple[Any, ...], statistics: Union[str, Sequence[str]], ddof: int,
-         ignore_nan: bool, overflow: str, key_dtype: Any = None
+def _ask(engine: Engine, axes: Sequence[Any], values: Any, groups: tuple[Any, ...],
+         statistics: Union[str, Sequence[str]], ddof: int, ignore_nan: bool, overflow: str
          ) -> tuple[Any, Array, Statistics, Any, Any]:
     """Keys, counts, statistics of NumPy's dtypes, edges and what is in no bin."""
     names = [statistics] if isinstance(statistics, str) else list(statistics)
@@ -175,22 +207,16 @@ def _ask(engine: Engine, keys: Any, y_keys: Optional[Source], values: Any,
     own = of_device(values)
     own = own if hasattr(own, "_lay_out") else as_array(own).ravel()
     found, counts, columns, edges, outside, execution = engine.reduce_by_key(
-        _source_of(keys, key_dtype), _source_of(own), groups, y_keys, numbers, ignore_nan,
-        wraps(overflow), divisor)
+        _source_of(axes[0]), _source_of(own), groups, [_source_of(one) for one in axes[1:]],
+        numbers, ignore_nan, wraps(overflow), divisor)
     of_values = {name: column.astype(result_dtype(number, own.dtype), copy=False)
                  for name, number, column in zip(names, numbers, columns)}
     return found, counts.astype(np.intp), Statistics(of_values, execution), edges, outside
 
 
-def _source_of(array: Any, dtype: Any = None) -> Source:
+def _source_of(array: Any) -> Source:
     """The source of an array, which may be empty."""
-    return _source(array, dtype) if array.size else (*_empty(array, dtype), None)
-
-
-def _empty(array: Any, dtype: Any) -> tuple[Array, int]:
-    flat, number, _ = _source(np.empty(0, array.dtype), dtype)
-    assert isinstance(flat, np.ndarray)
-    return flat, number
+    return _source(array if array.size else np.empty(0, array.dtype))
 
 
 def _bins_of(self: Any, array: Any, bins: Any, range: Range

@@ -12,6 +12,7 @@ from ._bins import Even, bins_by_rule, edges_of, outer_edges
 from ._device import DeviceArray, of_device
 from ._elements import Array, as_array, wire_form
 from ._engine import Engine, Source
+from ._statistics import number_of
 
 Bins = Union[int, str, Sequence[float], Array]
 Range = Optional[tuple[float, float]]
@@ -110,24 +111,76 @@ class Histograms:
 
         `bins` is a number, edges for both, or one of these for each of x and y.
         """
-        first, second = _flat(x), _flat(y)
-        if first.size != second.size:
+        axes = _flat(x), _flat(y)
+        if axes[0].size != axes[1].size:
             raise ValueError("x and y must have the same length.")
-        both = np.result_type(first.dtype, second.dtype)
-        checked, edges = _bins_of_both(self, first, second, bins, range)
+        counts, edges = self._histogram_of_axes(axes, _for_both(bins), range, density, weights)
+        return counts, edges[0], edges[1]
+
+    def histogramdd(self, sample: Any, bins: Any = 10, range: Any = None, density: bool = False,
+                    weights: Any = None) -> tuple[Array, list[Array]]:
+        """`numpy.histogramdd`, of up to 8 dimensions: counts as float64, and a list of edges.
+
+        Parameters
+        ----------
+        sample : array of shape (N, D), or a sequence of D arrays or ResidentArrays of N coordinates
+            NaN and what lies outside are in no bin.
+        bins : int, or a sequence of D numbers or increasing edges
+            All bins together are 2^28 at most, and no more than the server allows.
+        range : sequence of D (float, float) or None, optional
+            Outer edges of bins of equal width, else the smallest and largest coordinate.
+        density, weights
+            As of `histogram`.
+
+        Examples
+        --------
+        >>> counts, edges = gpu.histogramdd([[0, 1, 1], [0, 0, 9], [2, 3, 2]], bins=(2, 1, 2))
+        >>> counts.tolist()
+        [[[1.0, 0.0]], [[1.0, 1.0]]]
+        """
+        axes = _coordinates(sample)
+        return self._histogram_of_axes(axes, _for_each(bins, len(axes)), range, density, weights)
+
+    def _histogram_of_axes(self, axes: Sequence[Any], bins: Sequence[Any], range: Any,
+                           density: bool, weights: Any) -> tuple[Array, list[Array]]:
+        checked, edges = _bins_of_axes(self, axes, bins, range)
         specified, places = zip(*map(_specify, checked))
         shape = tuple(len(one) - 1 for one in edges)
         weight_array = None if weights is None else as_array(weights).ravel()
-        if first.size == 0:
-            counts = np.zeros(shape)
-        else:
-            channels, _, _ = self._engine.histogram(
-                _source(first, both), list(specified), _source(second, both),
-                None if weight_array is None else _source(weight_array), False, [])
-            counts = _spread(channels[0][0], specified, places, shape).astype(np.float64, copy=False)
+        counts = np.zeros(shape)
+        if axes[0].size:
+            counts = _spread(self._counts_of_axes(axes, specified, weight_array), specified, places,
+                             shape).astype(np.float64, copy=False)
         if density:
-            counts = counts / counts.sum() / np.diff(edges[0])[:, None] / np.diff(edges[1])
-        return counts, edges[0], edges[1]
+            counts = counts / counts.sum()
+            for axis, of_axis in enumerate(edges):
+                widths = np.ones(len(axes), int)
+                widths[axis] = shape[axis]
+                counts = counts / np.diff(of_axis).reshape(widths)
+        return counts, edges
+
+    def _counts_of_axes(self, axes: Sequence[Any], bins: Sequence[tuple[Any, ...]],
+                        weights: Optional[Array]) -> Array:
+        """Counts or sums of weights, in row-major order."""
+        if len(axes) <= 2:
+            both = np.result_type(*(axis.dtype for axis in axes))
+            first, *second = (_source(axis, both) for axis in axes)
+            channels, _, _ = self._engine.histogram(
+                first, list(bins), second[0] if second else None,
+                None if weights is None else _source(weights), False, [])
+            counts: Array = channels[0][0]
+            return counts
+        values = np.zeros(axes[0].size, np.uint8) if weights is None else weights
+        if values.dtype.kind in "biu":
+            # Sums of larger integers are float64, as NumPy's.
+            values = values.astype(np.float64 if values.dtype.itemsize == 8 else values.dtype)
+        statistic = number_of("count" if weights is None else "sum")
+        first, *further = map(_source, axes)
+        _, _, columns, _, _, _ = self._engine.reduce_by_key(
+            first, _source(values), ("bins", list(bins), False), further, [statistic], False,
+            False, 0)
+        sums: Array = columns[0]
+        return sums
 
 
 def _flat(x: Any, in_place: bool = True) -> Any:
@@ -155,12 +208,39 @@ def _source(array: Any, dtype: Any = None) -> Source:
     return flat, number, None
 
 
-def _bins_of_both(engine: Any, x: Array, y: Array, bins: Any, bounds: Any
+def _coordinates(sample: Any) -> list[Any]:
+    """Those of each dimension, as NumPy reads a sample."""
+    if isinstance(sample, (list, tuple)) and sample and all(map(np.ndim, sample)):
+        axes = [_flat(one) for one in sample]
+    else:
+        rows = as_array(sample)
+        if rows.ndim > 2:
+            raise ValueError("sample: must be an array of shape (N, D), or D arrays")
+        axes = [_flat(one) for one in (rows.T if rows.ndim == 2 else [np.atleast_1d(rows)])]
+    if not axes:
+        raise ValueError("sample: has no dimensions")
+    if any(one.size != axes[0].size for one in axes):
+        raise ValueError("sample: the dimensions must have equally many coordinates")
+    return axes
+
+
+def _for_each(bins: Any, dimensions: int) -> Sequence[Any]:
+    """The bins of each dimension."""
+    if not hasattr(bins, "__len__"):
+        return [bins] * dimensions
+    if len(bins) != dimensions:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    return list(bins)
+
+
+def _bins_of_axes(engine: Any, axes: Sequence[Any], bins: Sequence[Any], bounds: Any
                   ) -> tuple[list[Union[Even, Array]], list[Array]]:
-    """The bins of both coordinates as they were asked for, and their edges, which are float64."""
+    """The bins of all coordinates as they were asked for, and their edges, which are float64."""
+    if bounds is not None and len(bounds) != len(axes):
+        raise ValueError("range argument must have one entry per dimension")
     specified: list[Union[Even, Array]] = []
     edges = []
-    for samples, of_axis, of_bounds in zip((x, y), _for_both(bins), bounds or (None,) * 2):
+    for samples, of_axis, of_bounds in zip(axes, bins, bounds or (None,) * len(axes)):
         checked = _check_bins(engine, samples, of_axis, of_bounds)
         if isinstance(checked, Even):
             checked = checked._replace(dtype=np.dtype(np.float64))

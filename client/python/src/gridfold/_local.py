@@ -123,18 +123,14 @@ class LocalEngine:
         return None
 
     def reduce_by_key(self, keys: Source, values: Source, groups: tuple[Any, ...],
-                      y_keys: Optional[Source], statistics: Sequence[int], ignore_nan: bool,
+                      further_keys: Sequence[Source], statistics: Sequence[int], ignore_nan: bool,
                       wrap: bool, ddof: int) -> tuple[Any, ...]:
         start = time.perf_counter()
-        here = [None if one is None else self._source(one) for one in (keys, y_keys, values)]
-        arrays = _core.keyed_arrays(*here)
+        of_values, *of_keys = (self._source(one) for one in (values, keys, *further_keys))
         spec = _core.keyed_spec(groups, _core.reduction_spec(statistics, _core.grouping(-1),
                                                              ignore_nan, wrap, ddof))
         result = _core.Handle(_core.library.gridfold_keyed_free)
-        _core.check(_core.library.gridfold_reduce_by_key(
-            self._engine(), ctypes.byref(arrays), ctypes.byref(spec), result.out))
-        of_values = here[2]
-        assert of_values is not None
+        _core.reduce_by_key(self._engine(), of_keys, of_values, spec, result)
         return (*_core.keyed_groups(result, len(statistics)),
                 _execution("by-key", start, of_values[0]))
 
