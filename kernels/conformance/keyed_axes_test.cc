@@ -149,6 +149,50 @@ TEST_P(KeyedAxesTest, AHistogramOfEachKey) {
         SpecOf({Statistic::kSum, Statistic::kCount, Statistic::kVariance}));
 }
 
+// More than a lane has room for groups or bins, of which few have elements.
+TEST_P(KeyedAxesTest, AsManyBinsAsThereMayBe) {
+  constexpr uint64_t kCount = 3000;
+  std::vector<TestArray> keys;
+  KeyBinsSpec groups;
+  for (uint64_t axis = 0; axis < 7; ++axis) {
+    const ElementType type = axis % 2 == 0 ? ElementType::kFloat32 : ElementType::kInt16;
+    keys.push_back(MakeUniform(type, kCount, axis % 2 == 0 ? -1 : 0, 16, 80 + axis));
+    groups.bins.push_back(Even(16, 0, 15));
+    if (axis > 0) groups.further_types.push_back(type);
+  }
+  keys.back().Set(0, 15);
+  const TestArray values = MakeVector(ElementType::kInt32, kCount, DataKind::kSmall, 90);
+  auto plan = OutlineKeyedReduction(keys[0].description(), values.description(),
+                                    {groups, SpecOf({Statistic::kSum})}, kAxesBinsMax)
+                  .value();
+  ASSERT_TRUE(CompletePlan({}, plan).ok());
+  ASSERT_EQ(plan.group_count_max, kAxesBinsMax);
+  KeyedInput input{.keys = keys[0].span(), .values = values.span()};
+  for (size_t axis = 1; axis < keys.size(); ++axis) {
+    input.further_keys.emplace_back(keys[axis].span());
+  }
+  const auto room = RoomFor(engine(), plan);
+  ASSERT_TRUE(room.ok()) << room.status();
+  input.room = room->span();
+  RunStatistics statistics;
+  const auto result = engine().lane().RunKeyedReduction(plan, input, {}, statistics);
+  ASSERT_TRUE(result.ok()) << result.status();
+  BinnedAxes axes{.keys = PointersTo(keys), .edges = {}};
+  for (const PlannedBins& bins : result->bins) axes.edges.push_back(EdgesOf(bins));
+  const KeyedElements expected = ElementsByBin(axes, false);
+  ASSERT_EQ(result->groups.size(), expected.size());
+  uint64_t g = 0;
+  for (const auto& [group, elements] : expected) {
+    ASSERT_EQ(result->groups[g], static_cast<uint64_t>(group));
+    int64_t sum = 0;
+    for (const uint64_t i : elements) sum += static_cast<int64_t>(values[i]);
+    ASSERT_EQ(static_cast<int64_t>(result->reduction.columns[0].slots[g]), sum);
+    ASSERT_EQ(result->offsets[g + 1] - result->offsets[g], elements.size());
+    ++g;
+  }
+  ExpectOutside(CountOutside(axes), *result);
+}
+
 TEST_P(KeyedAxesTest, BadBinsAreNamed) {
   const std::vector<ElementType> seven(kBinAxesMax - 1, ElementType::kInt32);
   const std::vector<ElementType> eight(kBinAxesMax, ElementType::kInt32);

@@ -97,15 +97,18 @@ absl::Status CheckKeyedReductionFits(const LaneOptions& options, const KeyedRedu
                   check("keys", input.keys, plan.keys.size_bytes()),
                   check("values", input.values, plan.reduction.array.size_bytes())});
   uint64_t host_bytes = HostBytes(input.keys) + HostBytes(input.values);
-  for (size_t axis = 1; axis < plan.axes.size() && status.ok(); ++axis) {
-    const InputSpan& keys = KeysOfAxis(input, axis);
-    status = check("further keys", keys, plan.axes[axis].array.size_bytes());
-    host_bytes += HostBytes(keys);
+  for (size_t axis = 0; axis < plan.axes.size() && status.ok(); ++axis) {
+    const HistogramPlan& of_axis = plan.axes[axis];
+    // Only a range is found by a histogram; what holds bins is the answer.
+    if (of_axis.needs_range()) {
+      status = CheckLimit("bins", of_axis.total_bin_count(), options.bin_count_max);
+    }
+    if (axis == 0 || !status.ok()) continue;
+    status = check("further keys", KeysOfAxis(input, axis), of_axis.array.size_bytes());
+    host_bytes += HostBytes(KeysOfAxis(input, axis));
   }
   if (!status.ok()) return status;
-  return FirstError(
-      {CheckLimit("input bytes", host_bytes, options.input_bytes_max),
-       CheckLimit("bins", plan.has_bins() ? plan.group_count_max : 0, options.bin_count_max)});
+  return CheckLimit("input bytes", host_bytes, options.input_bytes_max);
 }
 
 absl::Status CheckGroupsFit(const LaneOptions& options, const ReductionPlan& plan) {

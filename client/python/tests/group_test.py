@@ -97,6 +97,15 @@ class GroupTest(PackageTest):
                 with np.errstate(invalid="ignore"):
                     np.testing.assert_allclose(several.statistic.mean, sums / counts, atol=1e-12)
 
+    def test_the_errors_of_a_weighted_histogram_are_norms(self):
+        x = np.random.default_rng(39).normal(size=3000)
+        squares, _ = np.histogram(x, 7, (-2, 2), weights=self.values**2)
+        sums, _ = np.histogram(x, 7, (-2, 2), weights=self.values)
+        for gpu in self.both:
+            found = gpu.binned_statistic(x, self.values, ["sum", "l2_norm"], 7, (-2, 2))
+            np.testing.assert_allclose(found.statistic.l2_norm, np.sqrt(squares))
+            np.testing.assert_allclose(found.statistic.sum, sums, atol=1e-12)
+
     def test_a_histogram_of_each_key(self):
         x = np.random.default_rng(38).normal(size=3000)
         for gpu in self.both:
