@@ -135,7 +135,7 @@ TEST_F(KeyedCallTest, BinsInEightDimensionsOfAnyTypes) {
   *bins.mutable_further_keys(5) = bins.y_keys();
   bins.mutable_bins(4)->mutable_even()->set_bin_count(0);
   ExpectInvalidField(Call(request), "bins.bins[4].even.bin_count");
-  bins.mutable_bins(4)->mutable_even()->set_bin_count(100);
+  bins.mutable_bins(4)->mutable_even()->set_bin_count(200);
   ExpectAboveLimit(Call(request), "bins.bins[4].even.bin_count");
   bins.mutable_bins()->RemoveLast();
   ExpectInvalidField(Call(request), "bins.bins");

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
 #include "kernels/folds/histogram_fold.h"
+#include "kernels/numerics/bins/axes.h"
 #include "server/planning/answer_size.h"
 #include "server/planning/array_validation.h"
 #include "server/planning/bin_rule_validation.h"

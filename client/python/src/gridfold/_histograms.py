@@ -216,7 +216,8 @@ def _coordinates(sample: Any) -> list[Any]:
         rows = as_array(sample)
         if rows.ndim > 2:
             raise ValueError("sample: must be an array of shape (N, D), or D arrays")
-        axes = [_flat(one) for one in (rows.T if rows.ndim == 2 else [np.atleast_1d(rows)])]
+        columns = list(rows.T) if rows.ndim == 2 else [np.atleast_1d(rows)]
+        axes = [_flat(one) for one in columns]
     if not axes:
         raise ValueError("sample: has no dimensions")
     if any(one.size != axes[0].size for one in axes):
