@@ -73,7 +73,7 @@ class KeyedBenchmark {
     Scratch memory(room.data(), room.size_bytes());
     const absl::StatusOr<DeviceOrder> order = OrderByGroup(
         plan, {},
-        {.keys = reinterpret_cast<const std::byte*>(keys_),
+        {.keys = {reinterpret_cast<const std::byte*>(keys_)},
          .values = reinterpret_cast<const std::byte*>(values_)},
         memory, benchmark_.properties(), benchmark_.stream(),
         [&](const void* from, std::span<const MutableHostSpan> to) { return Copy(from, to); });
