@@ -22,7 +22,8 @@ uint64_t IndexBytesMax(const KeyedReductionPlan& plan) {
 
 uint64_t EdgeBytesMax(const KeyedReductionPlan& plan) {
   uint64_t bytes = 0;
-  for (const PlannedBins& bins : plan.bins()) {
+  for (const HistogramPlan& axis : plan.axes) {
+    const PlannedBins& bins = axis.bins.front();
     if (bins.kind == BinKind::kTable) bytes += ScratchBytes((bins.bin_count + 1) * sizeof(double));
   }
   return bytes;
