@@ -13,7 +13,7 @@ REDUCTIONS = ("sum", "prod", "min", "max", "amin", "amax", "ptp", "argmin", "arg
               "var", "std", "all", "any", "nansum", "nanprod", "nanmin", "nanmax", "nanargmin",
               "nanargmax", "nanmean", "nanvar", "nanstd")
 OTHERS = ("cumsum", "cumprod", "nancumsum", "nancumprod", "histogram", "histogram_bin_edges",
-          "histogram2d")
+          "histogram2d", "histogramdd")
 
 
 def functions(gpu):
@@ -32,7 +32,7 @@ def _like(function, method):
 
     def call(*arguments, **options):
         given = dict(zip(names, arguments), **options)
-        arrays = [given.pop(name) for name in ("a", "x", "y") if name in given]
+        arrays = [given.pop(name) for name in ("a", "x", "y", "sample") if name in given]
         if given.pop("out", None) is not None:
             raise NotImplementedError("out")
         return method(*arrays, **{name: value for name, value in given.items()

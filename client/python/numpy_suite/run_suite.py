@@ -22,7 +22,7 @@ import server_process  # noqa: E402
 
 FILES = {
     "lib/tests/test_histograms.py":
-        "(TestHistogram or TestHistogramOptimBinNums) and not Histogramdd and not big",
+        "(TestHistogram or TestHistogramOptimBinNums or TestHistogramdd) and not big",
     "lib/tests/test_nanfunctions.py":
         "not Median and not Percentile and not Quantile and not NanMask and not replace_nan",
     "lib/tests/test_function_base.py":

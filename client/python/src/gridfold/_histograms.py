@@ -152,11 +152,12 @@ class Histograms:
             counts = _spread(self._counts_of_axes(axes, specified, weight_array), specified, places,
                              shape).astype(np.float64, copy=False)
         if density:
-            counts = counts / counts.sum()
+            total = counts.sum()
             for axis, of_axis in enumerate(edges):
                 widths = np.ones(len(axes), int)
                 widths[axis] = shape[axis]
                 counts = counts / np.diff(of_axis).reshape(widths)
+            counts = counts / total
         return counts, edges
 
     def _counts_of_axes(self, axes: Sequence[Any], bins: Sequence[tuple[Any, ...]],
@@ -242,6 +243,8 @@ def _bins_of_axes(engine: Any, axes: Sequence[Any], bins: Sequence[Any], bounds:
     specified: list[Union[Even, Array]] = []
     edges = []
     for samples, of_axis, of_bounds in zip(axes, bins, bounds or (None,) * len(axes)):
+        if np.ndim(of_axis) == 0 and of_axis < 1:
+            raise ValueError("`bins` must be positive, when an integer")
         checked = _check_bins(engine, samples, of_axis, of_bounds)
         if isinstance(checked, Even):
             checked = checked._replace(dtype=np.dtype(np.float64))

@@ -147,7 +147,8 @@ class _Arrays:
     def __init__(self, x: Any, y: Any = None, weights: Any = None) -> None:
         given = [None if one is None else one if hasattr(one, "_lay_out") else as_array(one)
                  for one in (x, y, weights)]
-        assert given[0] is not None
+        if given[0] is None:
+            raise TypeError("an array is needed, not None")
         if given[1] is not None and given[1].shape != given[0].shape:
             raise ValueError(f"shapes {given[0].shape} and {given[1].shape} differ")
         self.dtype = _common([one.dtype for one in given if one is not None])
