@@ -128,16 +128,23 @@ OPERATORS = (comparisons, connectives, off_by_one, arithmetic, extremes, truth_v
              arguments)
 
 
+# What no test can notice, since answers do not depend on it: memory taken ahead, and what says so
+# itself, with its reason: `if (run == 1) {  // Speed only: a copy whose size the compiler knows.`
+ONLY_SPEED = re.compile(r'//\s*Speed only: \S|[.>](reserve|shrink_to_fit)\(|\b__builtin_prefetch\(')
+DECLARATION = re.compile(r'\b(constexpr|static_assert|template|using|enum|namespace)\b')
+
+
 def mutants_of(text: str) -> list[Mutant]:
-    """Every mutant of a source, in the order of the text; none in declarations of constants."""
+    """Every mutant of a source, in the order of the text; none in declarations of constants, nor in
+    lines that change nothing but the speed."""
     code = blank_out(text)
     found = [mutant for operator in OPERATORS for mutant in operator(code)]
     found += branches(code, text)
 
-    def is_declaration(mutant: Mutant) -> bool:
+    def is_left_out(mutant: Mutant) -> bool:
         begin = text.rfind('\n', 0, mutant.begin) + 1
         end = text.find('\n', mutant.begin)
-        return re.search(r'\b(constexpr|static_assert|template|using|enum|namespace)\b',
-                         text[begin:end]) is not None
+        line = text[begin:end]
+        return DECLARATION.search(line) is not None or ONLY_SPEED.search(line) is not None
 
-    return sorted(mutant for mutant in found if not is_declaration(mutant))
+    return sorted(mutant for mutant in found if not is_left_out(mutant))

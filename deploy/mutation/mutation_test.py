@@ -48,7 +48,13 @@ class OperatorsTest(unittest.TestCase):
         'constexpr int kCount = 4;\n',
         '  std::vector<int> numbers{};\n',
         '  Thing&& thing{};\n',
+        '  names.reserve(count + 1);\n',
+        '  if (run == 1) {  // Speed only: a copy whose size the compiler knows.\n',
     )
+
+    def test_speed_needs_a_reason(self):
+        """Without one the line takes part like any other."""
+        self.assertTrue(changed_lines('  if (run == 1) {  // Speed only\n'))
 
     def test_each_kind_of_fault_is_made(self):
         for text, expected in self.MADE.items():
