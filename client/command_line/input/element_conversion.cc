@@ -44,6 +44,9 @@ ElementType SignedType(size_t size_bytes) {
 }
 
 ElementType CommonIntegerType(ElementType first, ElementType second) {
+  // Every type has 0 and 1.
+  if (first == ElementType::kBool) return second;
+  if (second == ElementType::kBool) return first;
   const TypeTraits a = TraitsOf(first);
   const TypeTraits b = TraitsOf(second);
   if (a.is_signed == b.is_signed) return a.size_bytes >= b.size_bytes ? first : second;
@@ -106,7 +109,8 @@ absl::Status ConvertAll(const ArrayView& elements, uint64_t first_index, Element
       if constexpr (std::is_arithmetic_v<To>) {
         for (uint64_t i = 0; i < elements.element_count(); ++i) {
           const std::optional<To> value = Convert<To>(Widen(ElementAt<From>(elements, i)));
-          if (!value) return NotExact(elements, i, first_index, type);
+          const bool is_exact = value && (type != ElementType::kBool || *value == 0 || *value == 1);
+          if (!is_exact) return NotExact(elements, i, first_index, type);
           std::memcpy(converted.data() + i * sizeof(To), &*value, sizeof(To));
         }
         return absl::OkStatus();

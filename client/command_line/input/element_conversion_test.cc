@@ -1,11 +1,14 @@
 #include "client/command_line/input/element_conversion.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "client/command_line/input/binary_elements.h"
 #include "client/command_line/input/element_dispatch.h"
 #include "client/command_line/input/string_source.h"
@@ -55,6 +58,49 @@ TEST(ElementConversionTest, CommonTypeHoldsBoth) {
   }
 }
 
+// Of every two types, in either order, one that has all numbers of both where there is one.
+TEST(ElementConversionTest, CommonTypeOfAllPairs) {
+  using enum ElementType;
+  const struct {
+    ElementType type;
+    int value_bits;  // Of the integers from 0 on that it has, all of them.
+    bool is_signed, is_float;
+  } types[] = {
+      {kBool, 1, false, false},    {kInt8, 7, true, false},     {kInt16, 15, true, false},
+      {kInt32, 31, true, false},   {kInt64, 63, true, false},   {kUint8, 8, false, false},
+      {kUint16, 16, false, false}, {kUint32, 32, false, false}, {kUint64, 64, false, false},
+      {kFloat16, 11, true, true},  {kBfloat16, 8, true, true},  {kFloat32, 24, true, true},
+      {kFloat64, 53, true, true}};
+  const auto facts_of = [&](ElementType type) {
+    return *std::find_if(std::begin(types), std::end(types),
+                         [type](const auto& facts) { return facts.type == type; });
+  };
+  for (const auto& a : types) {
+    for (const auto& b : types) {
+      SCOPED_TRACE(absl::StrCat(ElementTypeName(a.type), " and ", ElementTypeName(b.type)));
+      const auto common = facts_of(CommonType(a.type, b.type));
+      EXPECT_EQ(common.type, CommonType(b.type, a.type));
+      if (a.type == b.type) {
+        EXPECT_EQ(common.type, a.type);
+      }
+      const bool is_float = a.is_float || b.is_float;
+      const bool is_signed = a.is_signed || b.is_signed;
+      const int bits = std::max(a.value_bits, b.value_bits);
+      EXPECT_EQ(common.is_float, is_float);
+      EXPECT_EQ(common.is_signed, is_signed);
+      EXPECT_GE(common.value_bits, std::min(bits, is_float ? 53 : is_signed ? 63 : 64));
+    }
+  }
+}
+
+TEST(ElementConversionTest, BoolsAreZeroAndOne) {
+  HostArray bools = ArrayOf<uint8_t>({0, 1, 1});
+  bools.element_type = ElementType::kBool;
+  EXPECT_EQ(Convert(bools, ElementType::kInt8)->bytes, ArrayOf<int8_t>({0, 1, 1}).bytes);
+  EXPECT_EQ(Convert(bools, ElementType::kFloat32)->bytes, ArrayOf<float>({0, 1, 1}).bytes);
+  EXPECT_EQ(Convert(ArrayOf<int16_t>({1, 0}), ElementType::kBool)->bytes, std::string("\1\0", 2));
+}
+
 TEST(ElementConversionTest, ExactNumbersStayTheSame) {
   const HostArray array = ArrayOf<int16_t>({-32768, 0, 7, 32767});
   EXPECT_EQ(Convert(array, ElementType::kFloat32)->bytes,
@@ -86,6 +132,11 @@ TEST(ElementConversionTest, OthersAreErrors) {
   ExpectNotExact<double>({0x1p63}, ElementType::kInt64, "not exact");
   ExpectNotExact<double>({NAN}, ElementType::kInt64, "not exact");
   ExpectNotExact<double>({0.1}, ElementType::kFloat32, "not exact as float32");
+  ExpectNotExact<uint8_t>({0, 1, 2}, ElementType::kBool, "element 2, 2, is not exact as bool");
+  ExpectNotExact<int8_t>({-1}, ElementType::kBool, "element 0, -1, is not exact as bool");
+  ExpectNotExact<double>({0.5}, ElementType::kBool, "not exact as bool");
+  ExpectNotExact<float>({1}, ElementType::kFloat16, "float32 is not made float16");
+  ExpectNotExact<float>({1}, ElementType::kBfloat16, "float32 is not made bfloat16");
 }
 
 TEST(ElementConversionTest, PiecesAreConvertedAsTheyAreRead) {
