@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
+#include <optional>
 #include <random>
+#include <vector>
 
 #include "client/load/run/load_settings.h"
 #include "client/load/run/rate_search.h"
@@ -29,6 +32,41 @@ TEST(StabilityDetectorTest, TellsSettledFiguresFromDriftingOnes) {
 
   StabilityDetector silent(0.05);
   for (int i = 0; i < 30; ++i) EXPECT_FALSE(silent.Add({0, 0, 0})) << i;
+}
+
+// Each figure counts by itself, up to the tolerance and in either direction.
+TEST(StabilityDetectorTest, EachFigureCountsUpToTheTolerance) {
+  using Second = StabilityDetector::Second;
+  const auto is_stable = [](const Second& before, const Second& after) {
+    StabilityDetector detector(0.25);
+    bool is_stable = false;
+    for (int i = 0; i < 10; ++i) is_stable = detector.Add(i < 5 ? before : after);
+    return is_stable;
+  };
+  const Second usual = {8, 8, 8};
+  for (double Second::*figure : {&Second::rate, &Second::p50, &Second::p99}) {
+    for (const double alike : {6.0, 8.0, 10.0}) {
+      Second after = usual;
+      after.*figure = alike;
+      EXPECT_TRUE(is_stable(usual, after)) << alike;
+    }
+    for (const double other : {0.0, 5.9, 10.1}) {
+      Second after = usual;
+      after.*figure = other;
+      EXPECT_FALSE(is_stable(usual, after)) << other;
+    }
+    Second nothing = usual;
+    nothing.*figure = 0;
+    EXPECT_FALSE(is_stable(nothing, usual));
+  }
+}
+
+// What is older than ten seconds counts no more.
+TEST(StabilityDetectorTest, TheLastTenSecondsCount) {
+  StabilityDetector detector(0.25);
+  for (int i = 0; i < 5; ++i) detector.Add({1000, 1000, 1000});
+  for (int i = 1; i < 10; ++i) EXPECT_FALSE(detector.Add({8, 8, 8})) << i;
+  EXPECT_TRUE(detector.Add({8, 8, 8}));
 }
 
 // Searches a server that keeps to the objective up to `capacity`, but for what `lies` says of the
@@ -95,6 +133,49 @@ TEST(RateSearchTest, NoSingleRunHasTheLastWord) {
     EXPECT_LT(tries, 25) << liar;
     EXPECT_TRUE(liar >= tries - 1 || found->doubtful.has_value()) << liar;
   }
+}
+
+std::vector<double> RatesTried(double first_rate, double capacity) {
+  RateSearch search(first_rate);
+  std::vector<double> rates;
+  while (const std::optional<double> rate = search.NextRate()) {
+    rates.push_back(*rate);
+    search.Report(*rate <= capacity);
+    if (rates.size() > 200) break;
+  }
+  return rates;
+}
+
+TEST(RateSearchTest, DoublesOrHalvesThenCutsInHalfAndRunsBothEndsAgain) {
+  // The rates between two powers are their geometric means.
+  const double a = 200 * std::sqrt(2);
+  const double b = std::sqrt(a * 400);
+  const double c = std::sqrt(b * 400);
+  const double d = std::sqrt(c * 400);
+  const double e = std::sqrt(d * 400);
+  EXPECT_THAT(RatesTried(100, 399),
+              testing::Pointwise(testing::DoubleEq(), {100.0, 200.0, 400.0, a, b, c, d, 400.0, d}));
+  EXPECT_LT(e / d, 1.05) << "and so it was not tried";
+  EXPECT_THAT(RatesTried(4, 1.99), testing::Contains(1.0));
+  EXPECT_EQ(RatesTried(4, 2)[1], 2);
+}
+
+TEST(RateSearchTest, NothingIsSoughtBelowATenthOrAboveTenMillions) {
+  EXPECT_THAT(RatesTried(0.2, 0), testing::ElementsAre(0.2, 0.1, 0.1));
+  EXPECT_THAT(RatesTried(0.15, 0), testing::ElementsAre(0.15, 0.15));
+  EXPECT_THAT(RatesTried(5e6, 1e30), testing::ElementsAre(5e6, 1e7, 1e7));
+  EXPECT_THAT(RatesTried(6e6, 1e30), testing::ElementsAre(6e6, 6e6));
+}
+
+// Of a rate whose runs say yes and no in turn the search would never end.
+TEST(RateSearchTest, HundredRunsAreEnough) {
+  RateSearch search(100);
+  int runs = 0;
+  while (const std::optional<double> rate = search.NextRate()) {
+    search.Report(runs % 2 == 0);
+    ASSERT_LE(++runs, 100);
+  }
+  EXPECT_GT(runs, 2);
 }
 
 TEST(RateSearchTest, ContradictionsAreTold) {
