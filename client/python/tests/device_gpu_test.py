@@ -83,8 +83,10 @@ class DeviceGpuTest(PackageTest):
                 with self.subTest(library=name, dtype=dtype):
                     on_gpu = make(array)
                     answer = self.way(on_gpu, ways)
-                    self.assertEqual(float(answer.sum), float(array.astype(np.float64).sum()))
-                    print(name, dtype, answer.execution.transport, flush=True)
+                    # The sum of float16 is too large for one.
+                    expected = np.array(array.astype(np.float64).sum())
+                    with np.errstate(over="ignore"):
+                        self.assertEqual(answer.sum, expected.astype(np.asarray(answer.sum).dtype))
 
     def test_small_arrays_of_one_pool_are_told_apart(self):
         for name, make in makers():

@@ -47,7 +47,8 @@ struct Widths {
 
 // The most groups that may be found: one more than there may be, for elements that are in none.
 uint64_t RunsMax(const KeyedReductionPlan& plan) {
-  return std::min(plan.keys.element_count, plan.group_count_max + 1);
+  if (plan.keys.element_count <= plan.group_count_max) return plan.keys.element_count;
+  return plan.group_count_max + 1;
 }
 
 class Orderer {
