@@ -15,6 +15,8 @@ namespace py = pybind11;
 
 namespace {
 
+py::handle array_class;  // numpy.ndarray
+
 client::ResidentArray ToResident(const py::tuple& array) {
   client::ResidentArray resident{.name = array[0].cast<std::string>()};
   if (const auto count = array[2].cast<int64_t>(); count >= 0) {
@@ -42,26 +44,33 @@ client::ArrayInput ToInput(const py::tuple& source) {
   return ToView(source);
 }
 
-client::ArrayView ViewOf(const py::array& array, int number) {
+std::optional<client::ArrayView> ViewOf(const py::object& array, int number) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_C_CONTIGUOUS) != 0) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  const auto item_bytes = static_cast<size_t>(buffer.itemsize);
+  const auto size_bytes = static_cast<uint64_t>(buffer.len);
+  const void* const data = buffer.buf;
+  // The elements stay where they are as long as the array does.
+  PyBuffer_Release(&buffer);
   const auto element_type = static_cast<client::ElementType>(number);
   const size_t element_bytes = client::ElementSizeBytes(element_type);
-  if (element_bytes == 0 || static_cast<size_t>(array.itemsize()) != element_bytes) {
+  if (element_bytes == 0 || item_bytes != element_bytes) {
     throw py::type_error("the element type is not the array's");
   }
-  return {element_type, array.data(), static_cast<uint64_t>(array.size())};
+  return client::ArrayView(element_type, data, size_bytes / element_bytes);
 }
 
 client::ArrayView ToView(const py::tuple& source) {
-  if (source.size() != 3 || !py::isinstance<py::array>(source[0])) {
+  if (source.size() != 3 || PyObject_CheckBuffer(py::object(source[0]).ptr()) == 0) {
     throw py::type_error("a source is (array, element type, shape)");
   }
-  const auto array = py::reinterpret_borrow<py::array>(source[0]);
-  if ((array.flags() & py::array::c_style) == 0) {
-    throw py::type_error("the array is not C-contiguous");
-  }
-  const client::ArrayView view = ViewOf(array, source[1].cast<int>());
-  if (source[2].is_none()) return view;
-  return view.WithShape(source[2].cast<std::vector<uint64_t>>());
+  const std::optional<client::ArrayView> view = ViewOf(source[0], source[1].cast<int>());
+  if (!view) throw py::type_error("the array is not C-contiguous");
+  if (source[2].is_none()) return *view;
+  return view->WithShape(source[2].cast<std::vector<uint64_t>>());
 }
 
 client::Grouping ToGrouping(const std::vector<int32_t>& axes) {
@@ -70,21 +79,30 @@ client::Grouping ToGrouping(const std::vector<int32_t>& axes) {
   return client::Axes{axes};
 }
 
-py::array Adopt(std::string bytes) {
-  auto owner = std::make_unique<std::string>(std::move(bytes));
-  std::string* const text = owner.get();
-  const py::capsule base(owner.release(),
-                         [](void* owned) { delete static_cast<std::string*>(owned); });
-  return py::array_t<uint8_t>(text->size(), reinterpret_cast<const uint8_t*>(text->data()), base);
+void AddArrays(py::module_& module) {
+  py::class_<ResultMemory>(module, "ResultMemory", py::buffer_protocol())
+      .def_buffer([](ResultMemory& memory) {
+        return py::buffer_info(memory.data, 1, py::format_descriptor<uint8_t>::format(), 1,
+                               {memory.size_bytes}, {1});
+      });
+  // Kept for ever: arrays are made until the interpreter ends.
+  array_class = py::object(py::module_::import("numpy").attr("ndarray")).release();
 }
 
-py::array Adopt(std::vector<bool> values) {
-  py::array_t<bool> array(static_cast<py::ssize_t>(values.size()));
-  std::copy(values.begin(), values.end(), array.mutable_data());
-  return array;
+py::object MakeArray(const char* dtype, uint64_t count, ResultMemory memory) {
+  return array_class(py::make_tuple(count), dtype, std::move(memory));
 }
 
-py::array Adopt(client::StatisticValues values) {
+py::object Adopt(std::string bytes) {
+  const auto owner = std::make_shared<std::string>(std::move(bytes));
+  return MakeArray(DtypeOf<uint8_t>(), owner->size(), {owner, owner->data(), owner->size()});
+}
+
+py::object Adopt(const std::vector<bool>& values) {
+  return Adopt(std::vector<uint8_t>(values.begin(), values.end())).attr("view")("?");
+}
+
+py::object Adopt(client::StatisticValues values) {
   return std::visit([](auto& held) { return Adopt(std::move(held)); }, values);
 }
 

@@ -1,17 +1,22 @@
-// Arrays of NumPy as arrays of the client library, and back.
+// Arrays of NumPy as arrays of the client library, and back, by Python's buffer protocol: the
+// numpy.h of pybind11 before 2.12 reads structs that NumPy 2 has otherwise, so that every element
+// of a result was its first one.
 #ifndef GRIDFOLD_CLIENT_PYTHON_NATIVE_ARRAY_H_
 #define GRIDFOLD_CLIENT_PYTHON_NATIVE_ARRAY_H_
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "gridfold/array_input.h"
 #include "gridfold/grouping.h"
 #include "gridfold/reduction.h"
-#include "pybind11/numpy.h"
 #include "pybind11/pybind11.h"
 
 namespace gridfold::python {
@@ -27,30 +32,51 @@ client::ArrayInput ToInput(const pybind11::tuple& source);
 // The array of such a triple as a view. TypeError where it is on the server.
 client::ArrayView ToView(const pybind11::tuple& source);
 
-// The elements of a C-contiguous array, in one dimension. TypeError where they are not of the type
-// of this number.
-client::ArrayView ViewOf(const pybind11::array& array, int element_type);
+// The elements of an array, in one dimension; nothing where it is not C-contiguous. TypeError where
+// they are not of the type of this number.
+std::optional<client::ArrayView> ViewOf(const pybind11::object& array, int element_type);
 
 // The groups along these axes of a source; (-1,) is the whole array.
 client::Grouping ToGrouping(const std::vector<int32_t>& axes);
 
+// Registers what the arrays of results own. Once, before any Adopt.
+void AddArrays(pybind11::module_& module);
+
+// Memory of an array's elements, and what keeps it.
+struct ResultMemory {
+  std::shared_ptr<void> owner;
+  void* data;
+  uint64_t size_bytes;
+};
+
+// A NumPy array of `count` elements of `dtype`, which lie in `memory`.
+pybind11::object MakeArray(const char* dtype, uint64_t count, ResultMemory memory);
+
+// The dtype of a type, as NumPy names it.
+template <typename Value>
+constexpr const char* DtypeOf() {
+  static_assert(std::is_arithmetic_v<Value> && sizeof(Value) <= 8);
+  constexpr int kLog2 = std::countr_zero(sizeof(Value));
+  if constexpr (std::is_floating_point_v<Value>) return std::array{"", "f2", "f4", "f8"}[kLog2];
+  if constexpr (std::is_signed_v<Value>) return std::array{"i1", "i2", "i4", "i8"}[kLog2];
+  return std::array{"u1", "u2", "u4", "u8"}[kLog2];
+}
+
 // A NumPy array that owns `values`, which are not copied.
 template <typename Value>
-pybind11::array Adopt(std::vector<Value> values) {
-  auto owner = std::make_unique<std::vector<Value>>(std::move(values));
-  std::vector<Value>* const vector = owner.get();
-  const pybind11::capsule base(owner.release(),
-                               [](void* owned) { delete static_cast<std::vector<Value>*>(owned); });
-  return pybind11::array_t<Value>(vector->size(), vector->data(), base);
+pybind11::object Adopt(std::vector<Value> values) {
+  const auto owner = std::make_shared<std::vector<Value>>(std::move(values));
+  return MakeArray(DtypeOf<Value>(), owner->size(),
+                   {owner, owner->data(), owner->size() * sizeof(Value)});
 }
 
 // A NumPy array of uint8 that owns `bytes`, which are not copied.
-pybind11::array Adopt(std::string bytes);
+pybind11::object Adopt(std::string bytes);
 
 // A NumPy array of bool; the values are copied.
-pybind11::array Adopt(std::vector<bool> values);
+pybind11::object Adopt(const std::vector<bool>& values);
 
-pybind11::array Adopt(client::StatisticValues values);
+pybind11::object Adopt(client::StatisticValues values);
 
 }  // namespace gridfold::python
 

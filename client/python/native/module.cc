@@ -6,6 +6,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "client/python/native/array.h"
 #include "client/python/native/call.h"
 #include "client/python/native/connection.h"
 #include "client/python/native/execution.h"
@@ -69,6 +70,7 @@ PYBIND11_MODULE(_native, module) {
   // 4 % of the processor time of small calls. Tests leave that on.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   module.attr("STATISTICS") = Statistics();
+  AddArrays(module);
   AddExecution(module);
   py::class_<Cancellation>(module, "Cancellation")
       .def(py::init<>())

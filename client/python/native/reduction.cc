@@ -86,16 +86,15 @@ py::tuple Reduce(const Connection& connection, const py::tuple& source,
 
 // One statistic of all elements of an array of NumPy's as a number of Python's: what most calls ask
 // for, with little around it. None where the array is not C-contiguous or has no elements.
-py::object ReduceWhole(const Connection& connection, const py::array& array, int element_type,
+py::object ReduceWhole(const Connection& connection, const py::object& array, int element_type,
                        int statistic, bool wrap) {
-  const auto count = static_cast<uint64_t>(array.size());
-  if ((array.flags() & py::array::c_style) == 0 || count == 0) return py::none();
-  const client::ArrayView view = ViewOf(array, element_type);
+  const std::optional<client::ArrayView> view = ViewOf(array, element_type);
+  if (!view || view->element_count() == 0) return py::none();
   const client::ReductionOptions options{
       .statistics = {static_cast<client::Statistic>(statistic)},
       .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError};
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
-    return client.ReduceArray(view, options, call);
+    return client.ReduceArray(*view, options, call);
   });
   return ToPython(*std::move(result), 1, /*is_scalar=*/true)[0];
 }
