@@ -115,7 +115,8 @@ class LoadTest(unittest.TestCase):
                              "--json", "-", server=server)
         level, = json.loads(process.communicate(timeout=120)[0])["levels"]
         calls = level["calls"]
-        self.assertGreater(calls["cancelled"], 100)
+        # How many depends on how soon the machine answers.
+        self.assertGreater(calls["cancelled"], 20)
         self.assertGreater(calls["answered"], 100)
         self.assertEqual((calls["wrong"], calls["failed"]), (0, 0), level["errors"])
         self.assertEqual(calls["answered"] + calls["cancelled"] + calls["unanswered"], 600)

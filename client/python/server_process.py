@@ -19,10 +19,14 @@ class ServerProcess:
     """
 
     def __init__(self, *options, metrics_address="off", listen=None):
-        self._options = ["--metrics-address", metrics_address, *options]
+        self.engine = os.environ.get("GRIDFOLD_TEST_ENGINE", "cpu")
+        # Several servers share a GPU, most of whose memory one takes unless told otherwise.
+        resident = ["--resident-bytes", "1GiB"] if self.engine == "cuda" else []
+        given = [str(option).split("=")[0] for option in options]
+        self._options = ["--metrics-address", metrics_address, *options,
+                         *([] if "--resident-bytes" in given else resident)]
         self._listen = listen
         self._port = 0
-        self.engine = os.environ.get("GRIDFOLD_TEST_ENGINE", "cpu")
 
     def __enter__(self):
         self._folder = tempfile.TemporaryDirectory()
