@@ -33,7 +33,8 @@ def goal(row):
 
 
 def line(row):
-    met = {True: "met", False: "missed"}.get(row.get("met"), "")
+    has_failed = row.get("note", "").startswith("FAILED")
+    met = "" if has_failed else {True: "met", False: "missed"}.get(row.get("met"), "")
     ratio = f"{row['ratio']:.2f}" if row.get("ratio") else ""
     cells = [row["what"], figure(row.get("value", 0), row.get("unit", "")),
              figure(row.get("ceiling", 0), row.get("unit", "")), ratio, goal(row), met,
