@@ -1,6 +1,7 @@
 // Reductions by key: of ranges, of keys that are found, and of bins.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <stop_token>
@@ -310,6 +311,24 @@ TEST_P(KeyedReductionTest, AJobIsNoLargerThanTheLane) {
   const TestArray values = MakeVector(ElementType::kInt32, 1000, DataKind::kSmall, 52);
   const auto run = ReduceByKey(lane, keys, values, {FoundKeysSpec{}, SpecOf({Statistic::kSum})});
   EXPECT_EQ(run.status().code(), absl::StatusCode::kResourceExhausted) << run.status();
+}
+
+// As folds allow it, whose batches bound the number of keys.
+TEST_P(KeyedReductionTest, AnyNumberOfKeysMayOccur) {
+  const TestArray keys = MakeKeys(ElementType::kUint64, 1000, "many", 71);
+  const TestArray values = MakeVector(ElementType::kInt32, 1000, DataKind::kSmall, 72);
+  const ReductionSpec spec = SpecOf({Statistic::kSum});
+  auto plan = OutlineKeyedReduction(keys.description(), values.description(),
+                                    {FoundKeysSpec{}, spec}, std::numeric_limits<uint64_t>::max())
+                  .value();
+  RunStatistics statistics;
+  const auto room = RoomFor(engine(), plan);
+  ASSERT_TRUE(room.ok()) << room.status();
+  auto result = engine().lane().RunKeyedReduction(
+      plan, {.keys = keys.span(), .values = values.span(), .room = room->span()}, {}, statistics);
+  ASSERT_TRUE(result.ok()) << result.status();
+  CheckKeyed(ElementsByKey(keys), values, spec, std::nullopt, 0,
+             SpreadGroups(plan, *std::move(result)));
 }
 
 TEST_P(KeyedReductionTest, AStoppedJobIsCancelled) {
