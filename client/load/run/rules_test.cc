@@ -39,9 +39,9 @@ TEST(StabilityDetectorTest, EachFigureCountsUpToTheTolerance) {
   using Second = StabilityDetector::Second;
   const auto is_stable = [](const Second& before, const Second& after) {
     StabilityDetector detector(0.25);
-    bool is_stable = false;
-    for (int i = 0; i < 10; ++i) is_stable = detector.Add(i < 5 ? before : after);
-    return is_stable;
+    bool is_so_now = false;
+    for (int i = 0; i < 10; ++i) is_so_now = detector.Add(i < 5 ? before : after);
+    return is_so_now;
   };
   const Second usual = {8, 8, 8};
   for (double Second::*figure : {&Second::rate, &Second::p50, &Second::p99}) {
