@@ -1,6 +1,6 @@
-// Arrays of NumPy as arrays of the client library, and back, by Python's buffer protocol: the
-// numpy.h of pybind11 before 2.12 reads structs that NumPy 2 has otherwise, so that every element
-// of a result was its first one.
+// Arrays of NumPy as arrays of the client library, and back, by Python's buffer protocol, which
+// does not depend on NumPy's version. With pybind11 2.11's numpy.h, which reads NumPy's own
+// structs, and NumPy 2.5 every element of a result was its first one.
 #ifndef GRIDFOLD_CLIENT_PYTHON_NATIVE_ARRAY_H_
 #define GRIDFOLD_CLIENT_PYTHON_NATIVE_ARRAY_H_
 
