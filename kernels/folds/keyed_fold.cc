@@ -82,8 +82,9 @@ class Fold final : public KeyedFold {
     }
     ShiftIndices(first_index_ + plan_.keys.element_count, result->reduction);
     states_.Add(*result);
-    if (!plan_.has_bins() && states_.group_count() > plan_.group_count_max)
+    if (!plan_.has_bins() && states_.group_count() > plan_.group_count_max) {
       return TooManyKeys(plan_);
+    }
     outcomes_.underflow_count += result->underflow_count;
     outcomes_.overflow_count += result->overflow_count;
     outcomes_.nan_count += result->nan_count;

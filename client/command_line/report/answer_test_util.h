@@ -1,4 +1,4 @@
-// An answer for tests of reports, whose every figure is another one.
+// An answer, and limits of a server, for tests of reports: every figure is another one.
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_ANSWER_TEST_UTIL_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_ANSWER_TEST_UTIL_H_
 
@@ -6,6 +6,7 @@
 
 #include "client/command_line/output/terminal.h"
 #include "client/command_line/report/answer.h"
+#include "gridfold/server_info.h"
 
 namespace gridfold::client {
 
@@ -33,6 +34,26 @@ Answer<Result> AnswerOf(Result result) {
                     .missing_count = 7},
           .result = std::move(result),
           .round_trip_time = absl::Milliseconds(1.5)};
+}
+
+// A server's limits, each another number.
+inline ServerLimits LimitsOfServer() {
+  return {.message_bytes_max = 1000,
+          .bin_count_max = 2000,
+          .group_count_max = 3000,
+          .lane_count = 4,
+          .queued_jobs_max = 5000,
+          .queued_bytes_max = 6000,
+          .resident_bytes_max = 7000,
+          .tenant_resident_bytes_max = 8000,
+          .array_count_max = 9000,
+          .array_chunk_bytes_max = 10'000,
+          .region_count_max = 11'000,
+          .region_bytes_max = 12'000,
+          .stream_count_max = 13'000,
+          .stream_pending_bytes_max = 14'000,
+          .batch_operations_max = 15'000,
+          .dealt_bytes_min = 16'000};
 }
 
 // How each report says it for people, the parts that come first and last.

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "client/command_line/output/terminal.h"
 #include "client/command_line/report/answer.h"
+#include "client/command_line/report/answer_test_util.h"
 #include "client/command_line/report/description_report.h"
 #include "client/command_line/report/group_report.h"
 #include "client/command_line/report/order_report.h"
@@ -305,22 +306,7 @@ TEST(PrintedServerTest, EveryLine) {
   info.version = "1.2.3";
   info.engine = "cpu";
   info.devices = {{"EPYC", 0, 16, ""}, {"H100", 80'000'000'000, 132, "9.0"}};
-  info.limits = {.message_bytes_max = 1'000,
-                 .bin_count_max = 2'000,
-                 .group_count_max = 3'000,
-                 .lane_count = 4,
-                 .queued_jobs_max = 5'000,
-                 .queued_bytes_max = 6'000,
-                 .resident_bytes_max = 7'000,
-                 .tenant_resident_bytes_max = 8'000,
-                 .array_count_max = 9'000,
-                 .array_chunk_bytes_max = 10'000,
-                 .region_count_max = 11'000,
-                 .region_bytes_max = 12'000,
-                 .stream_count_max = 13'000,
-                 .stream_pending_bytes_max = 14'000,
-                 .batch_operations_max = 15'000,
-                 .dealt_bytes_min = 16'000};
+  info.limits = LimitsOfServer();
   const ServerStatistics statistics = {.uptime = absl::Seconds(61.9),
                                        .jobs_accepted = 1'001,
                                        .jobs_refused = 1'002,

@@ -20,22 +20,7 @@ ServerInfo MakeInfo() {
   info.version = "1.2.3";
   info.engine = "cuda";
   info.devices = {{"GPU", 150'000'000'000, 132, "9.0"}, {"CPU", 0, 8, ""}};
-  info.limits = {.message_bytes_max = 1000,
-                 .bin_count_max = 2000,
-                 .group_count_max = 3000,
-                 .lane_count = 4,
-                 .queued_jobs_max = 5000,
-                 .queued_bytes_max = 6000,
-                 .resident_bytes_max = 7000,
-                 .tenant_resident_bytes_max = 8000,
-                 .array_count_max = 9000,
-                 .array_chunk_bytes_max = 10'000,
-                 .region_count_max = 11'000,
-                 .region_bytes_max = 12'000,
-                 .stream_count_max = 13'000,
-                 .stream_pending_bytes_max = 14'000,
-                 .batch_operations_max = 15'000,
-                 .dealt_bytes_min = 16'000};
+  info.limits = LimitsOfServer();
   return info;
 }
 
