@@ -53,6 +53,27 @@ class GroupTest(CommandLineTest):
         self.expect_failure(1, "not among the 10 from 0 on", "group", keys, values,
                             "--key-range", "0:10")
 
+    def test_medians_and_quantiles(self):
+        arguments = ("group", self.save("keys.npy", self.keys),
+                     self.save("values.npy", self.values))
+        answer = self.json(*arguments, "--op", "max,median")
+        self.assertEqual(answer["method"], "mean")
+        medians = self.expected(self.keys, self.values, np.median)
+        self.assertEqual(answer["quantiles"], [{"probability": 0.5, "values": medians}])
+        self.assertEqual(answer["statistics"]["max"],
+                         self.expected(self.keys, self.values, np.max))
+        answer = self.json(*arguments, "-q", "0.25,0.9", "--method", "lower")
+        self.assertEqual(answer["statistics"], {})
+        self.assertEqual(answer["quantiles"][1]["values"], self.expected(
+            self.keys, self.values, lambda v: np.quantile(v, 0.9, method="lower")))
+        text = self.succeed(*arguments, "--op", "mean,median").decode()
+        self.assertRegex(text, r"key +elements +mean +median\n")
+        output = self.folder / "medians.npy"
+        self.succeed(*arguments, "--op", "median", "--output", output)
+        self.assertEqual(np.load(output).tolist(), medians)
+        self.expect_failure(2, "median is --quantile 0.5", *arguments, "--op", "median", "-q", 1)
+        self.expect_failure(1, "quantiles", *arguments, "-q", 2)
+
     def test_accumulators_of_keys_that_occur(self):
         parts = []
         for i, part in enumerate((slice(0, 10), slice(10, 2500), slice(2500, 4000))):

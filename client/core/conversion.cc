@@ -368,7 +368,8 @@ absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,
 }
 
 absl::StatusOr<kernels::KeyedReductionPlan> PlanOf(const KeyedArrays& arrays,
-                                                   const gridfold_keyed_spec* spec) {
+                                                   const gridfold_keyed_spec* spec,
+                                                   const KeyedQuantiles& quantiles) {
   const auto keys = DescriptionOf(arrays.keys.front().array, arrays.keys.front().name);
   if (!keys.ok()) return keys.status();
   const auto values = CompanionOf(*keys, arrays.values.array, arrays.values.name);
@@ -383,7 +384,10 @@ absl::StatusOr<kernels::KeyedReductionPlan> PlanOf(const KeyedArrays& arrays,
   kernels::KeyedReductionSpec planned;
   absl::Status status =
       FirstError({SetReduction(spec->reduction, values->element_count, planned.reduction),
-                  SetKeyGroups(*spec, std::move(further_types), planned.groups)});
+                  SetKeyGroups(*spec, std::move(further_types), planned.groups),
+                  SetValues(quantiles.quantiles, quantiles.count, "quantiles", planned.quantiles),
+                  SetEnum(quantiles.method, GRIDFOLD_QUANTILE_LINEAR, 6, "method",
+                          planned.quantile_method)});
   if (!status.ok()) return status;
   absl::StatusOr<kernels::KeyedReductionPlan> plan =
       kernels::OutlineKeyedReduction(*keys, *values, std::move(planned), GRIDFOLD_BINS_MAX);
@@ -415,6 +419,13 @@ gridfold_column ToC(const kernels::StatisticColumn& column) {
           .kind = static_cast<gridfold_value_kind>(column.kind),
           .values = column.slots.data(),
           .value_count = column.slots.size()};
+}
+
+gridfold_column ToC(const std::vector<uint64_t>& quantile_slots, kernels::ValueKind kind) {
+  return {.statistic = 0,
+          .kind = static_cast<gridfold_value_kind>(kind),
+          .values = quantile_slots.data(),
+          .value_count = quantile_slots.size()};
 }
 
 }  // namespace gridfold::core

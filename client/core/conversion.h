@@ -60,12 +60,19 @@ struct KeyedArrays {
   std::vector<NamedArray> keys;  // One, or the coordinates of each dimension of bins.
   NamedArray values;
 };
+struct KeyedQuantiles {
+  const double* quantiles = nullptr;
+  uint64_t count = 0;
+  gridfold_quantile_method method = GRIDFOLD_QUANTILE_LINEAR;
+};
 absl::StatusOr<kernels::KeyedReductionPlan> PlanOf(const KeyedArrays& arrays,
-                                                   const gridfold_keyed_spec* spec);
+                                                   const gridfold_keyed_spec* spec,
+                                                   const KeyedQuantiles& quantiles = {});
 
 // What C sees of bins with these edges, which must outlive it; and of a column.
 gridfold_bins ToC(const kernels::PlannedBins& bins, const std::vector<double>& edges);
 gridfold_column ToC(const kernels::StatisticColumn& column);
+gridfold_column ToC(const std::vector<uint64_t>& quantile_slots, kernels::ValueKind kind);
 
 }  // namespace gridfold::core
 

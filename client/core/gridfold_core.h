@@ -384,7 +384,7 @@ GRIDFOLD_API gridfold_status gridfold_histogram_bins(const gridfold_histogram* r
                                                      gridfold_bins* bins);
 GRIDFOLD_API void gridfold_histogram_free(gridfold_histogram* result);
 
-/* --- Groups by key: statistics of the values of each key, or of each bin. */
+/* --- Groups by key: statistics and quantiles of the values of each key, or of each bin. */
 
 typedef int32_t gridfold_key_groups_kind;
 enum {
@@ -434,11 +434,22 @@ GRIDFOLD_API gridfold_status gridfold_reduce_by_key(gridfold_engine* engine,
 GRIDFOLD_API gridfold_status gridfold_reduce_by_bins(
     gridfold_engine* engine, const gridfold_array* const* coordinates, uint64_t coordinate_count,
     const gridfold_array* values, const gridfold_keyed_spec* spec, gridfold_keyed** result);
+/* Statistics, which may be none, and exact quantiles of the values of each group, as
+ * gridfold_quantiles defines them; NaN policy and method are for all of them. `coordinates` are one
+ * array of keys, or with bins the coordinates of each dimension. */
+GRIDFOLD_API gridfold_status gridfold_quantiles_by_key(
+    gridfold_engine* engine, const gridfold_array* const* coordinates, uint64_t coordinate_count,
+    const gridfold_array* values, const gridfold_keyed_spec* spec, const double* quantiles,
+    uint64_t quantile_count, gridfold_quantile_method method, gridfold_keyed** result);
 GRIDFOLD_API gridfold_status gridfold_keyed_groups(const gridfold_keyed* result,
                                                    gridfold_groups* groups);
 /* Of a group without elements, where a statistic needs some: 0, NaN or, of indices, UINT64_MAX. */
 GRIDFOLD_API gridfold_status gridfold_keyed_column(const gridfold_keyed* result, uint64_t i,
                                                    gridfold_column* column);
+/* The values of quantile i, with `statistic` 0; those of a group without elements are NaN or, of
+ * integers, 0. */
+GRIDFOLD_API gridfold_status gridfold_keyed_quantile(const gridfold_keyed* result, uint64_t i,
+                                                     gridfold_column* column);
 GRIDFOLD_API gridfold_status gridfold_keyed_bins(const gridfold_keyed* result, uint64_t i,
                                                  gridfold_bins* bins);
 GRIDFOLD_API void gridfold_keyed_free(gridfold_keyed* result);

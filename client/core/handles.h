@@ -29,6 +29,7 @@ struct gridfold_histogram {
 struct gridfold_keyed {
   gridfold::kernels::KeyedAnswer answer;
   gridfold_groups groups;  // Points into the answer.
+  std::vector<gridfold::kernels::ValueKind> quantile_kinds;
   std::vector<gridfold::kernels::PlannedBins> bins;
   std::vector<std::vector<double>> edges;  // Of the bins.
 };

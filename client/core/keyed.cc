@@ -47,7 +47,7 @@ absl::StatusOr<KeyedArrays> ArraysOf(const gridfold_array* const* coordinates, u
     return kernels::InvalidField("coordinate_count",
                                  absl::StrCat("must be 1 to ", kernels::kBinAxesMax));
   }
-  if (spec->groups != GRIDFOLD_KEY_BINS) {
+  if (spec->groups != GRIDFOLD_KEY_BINS && count > 1) {
     return kernels::InvalidField("groups", "must be GRIDFOLD_KEY_BINS");
   }
   KeyedArrays named{.keys = {}, .values = {values, "values"}};
@@ -58,12 +58,13 @@ absl::StatusOr<KeyedArrays> ArraysOf(const gridfold_array* const* coordinates, u
 }
 
 absl::Status ReduceByKey(gridfold_engine* engine, const absl::StatusOr<KeyedArrays>& arrays,
-                         const gridfold_keyed_spec* spec, gridfold_keyed** result) {
+                         const gridfold_keyed_spec* spec, const KeyedQuantiles& quantiles,
+                         gridfold_keyed** result) {
   absl::Status status = RequireArgument(engine, "engine");
   if (status.ok()) status = RequireArgument(result, "result");
   if (status.ok()) status = arrays.status();
   if (!status.ok()) return status;
-  const auto plan = PlanOf(*arrays, spec);
+  const auto plan = PlanOf(*arrays, spec, quantiles);
   if (!plan.ok()) return plan.status();
   auto reduced = Run(*engine, *plan, *arrays, spec->reduction.first_index);
   if (!reduced.ok()) return reduced.status();
@@ -72,6 +73,9 @@ absl::Status ReduceByKey(gridfold_engine* engine, const absl::StatusOr<KeyedArra
   handle->bins = reduced->bins;
   for (const kernels::PlannedBins& bins : handle->bins) {
     handle->edges.push_back(kernels::EdgesOf(bins));
+  }
+  for (size_t i = 0; i < plan->quantiles.targets.size(); ++i) {
+    handle->quantile_kinds.push_back(kernels::KindOfTarget(plan->quantiles, i));
   }
   handle->answer = kernels::SpreadGroups(*plan, *std::move(reduced));
   handle->groups.counts = handle->answer.counts.data();
@@ -88,7 +92,7 @@ using namespace gridfold::core;  // NOLINT: the functions below belong to it, bu
 
 gridfold_status gridfold_reduce_by_key(gridfold_engine* engine, const gridfold_keyed_arrays* arrays,
                                        const gridfold_keyed_spec* spec, gridfold_keyed** result) {
-  return Guarded([&] { return ReduceByKey(engine, ArraysOf(arrays), spec, result); });
+  return Guarded([&] { return ReduceByKey(engine, ArraysOf(arrays), spec, {}, result); });
 }
 
 gridfold_status gridfold_reduce_by_bins(gridfold_engine* engine,
@@ -96,7 +100,23 @@ gridfold_status gridfold_reduce_by_bins(gridfold_engine* engine,
                                         uint64_t coordinate_count, const gridfold_array* values,
                                         const gridfold_keyed_spec* spec, gridfold_keyed** result) {
   return Guarded([&] {
-    return ReduceByKey(engine, ArraysOf(coordinates, coordinate_count, values, spec), spec, result);
+    absl::StatusOr<KeyedArrays> arrays = ArraysOf(coordinates, coordinate_count, values, spec);
+    if (arrays.ok() && spec->groups != GRIDFOLD_KEY_BINS) {
+      arrays = kernels::InvalidField("groups", "must be GRIDFOLD_KEY_BINS");
+    }
+    return ReduceByKey(engine, arrays, spec, {}, result);
+  });
+}
+
+gridfold_status gridfold_quantiles_by_key(gridfold_engine* engine,
+                                          const gridfold_array* const* coordinates,
+                                          uint64_t coordinate_count, const gridfold_array* values,
+                                          const gridfold_keyed_spec* spec, const double* quantiles,
+                                          uint64_t quantile_count, gridfold_quantile_method method,
+                                          gridfold_keyed** result) {
+  return Guarded([&] {
+    return ReduceByKey(engine, ArraysOf(coordinates, coordinate_count, values, spec), spec,
+                       {quantiles, quantile_count, method}, result);
   });
 }
 
@@ -114,6 +134,16 @@ gridfold_status gridfold_keyed_column(const gridfold_keyed* result, uint64_t i,
     const uint64_t count = result == nullptr ? 0 : result->answer.columns.size();
     absl::Status status = CheckElement(result, i, count, column, "column");
     if (status.ok()) *column = ToC(result->answer.columns[i]);
+    return status;
+  });
+}
+
+gridfold_status gridfold_keyed_quantile(const gridfold_keyed* result, uint64_t i,
+                                        gridfold_column* column) {
+  return Guarded([&] {
+    const uint64_t count = result == nullptr ? 0 : result->answer.quantiles.size();
+    absl::Status status = CheckElement(result, i, count, column, "column");
+    if (status.ok()) *column = ToC(result->answer.quantiles[i], result->quantile_kinds[i]);
     return status;
   });
 }

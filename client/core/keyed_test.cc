@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/core/gridfold_core.h"
@@ -163,6 +164,39 @@ TEST_F(KeyedTest, BinsInSeveralDimensions) {
   EXPECT_EQ(refused(coordinates, 1), "bins.bins");
   spec_.groups = GRIDFOLD_KEY_RANGE;
   EXPECT_EQ(refused(coordinates, 2), "groups");
+}
+
+TEST_F(KeyedTest, QuantilesOfEachKey) {
+  const gridfold_array keys = ArrayOf(keys_, GRIDFOLD_INT16);
+  const std::vector<double> samples = {4, 9, 1, 3};
+  const gridfold_array values = ArrayOf(samples, GRIDFOLD_FLOAT64);
+  const gridfold_array* const coordinates[] = {&keys, &keys};
+  const double wanted[] = {0.5, 1};
+  const auto ask = [&](uint64_t coordinate_count, uint64_t quantile_count, int32_t method) {
+    gridfold_keyed_free(std::exchange(result_, nullptr));
+    return gridfold_quantiles_by_key(engine_, coordinates, coordinate_count, &values, &spec_,
+                                     wanted, quantile_count, method, &result_);
+  };
+  spec_.reduction.statistic_count = 0;
+  ASSERT_EQ(ask(1, 2, GRIDFOLD_QUANTILE_LINEAR), GRIDFOLD_OK) << gridfold_last_error();
+  gridfold_column column;
+  const auto doubles = [&column] {
+    const auto* const found = static_cast<const double*>(column.values);
+    return std::vector<double>(found, found + column.value_count);
+  };
+  ASSERT_EQ(gridfold_keyed_quantile(result_, 0, &column), GRIDFOLD_OK);
+  EXPECT_EQ(column.kind, GRIDFOLD_VALUE_DOUBLE);
+  EXPECT_THAT(doubles(), ElementsAre(9, 3));
+  ASSERT_EQ(gridfold_keyed_quantile(result_, 1, &column), GRIDFOLD_OK);
+  EXPECT_THAT(doubles(), ElementsAre(9, 4));
+  EXPECT_EQ(gridfold_keyed_quantile(result_, 2, &column), GRIDFOLD_INVALID_ARGUMENT);
+
+  EXPECT_EQ(ask(1, 1, 7), GRIDFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(gridfold_last_field()), "method");
+  EXPECT_EQ(ask(2, 1, GRIDFOLD_QUANTILE_LINEAR), GRIDFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(gridfold_last_field()), "groups");
+  EXPECT_EQ(ask(1, 0, GRIDFOLD_QUANTILE_LINEAR), GRIDFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(gridfold_last_field()), "statistics");
 }
 
 TEST_F(KeyedTest, WhatMakesNoSenseIsNamed) {

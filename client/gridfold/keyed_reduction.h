@@ -1,4 +1,4 @@
-// Reductions by key: one or several statistics of the values of each key, or of each bin.
+// Reductions by key: statistics and exact quantiles of the values of each key, or of each bin.
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_KEYED_REDUCTION_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_KEYED_REDUCTION_H_
 
@@ -12,6 +12,7 @@
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
 #include "gridfold/histogram.h"
+#include "gridfold/quantiles.h"
 #include "gridfold/reduction.h"
 #include "gridfold/statistic.h"
 
@@ -41,7 +42,7 @@ struct KeyBins {
 };
 
 struct KeyedReductionOptions {
-  // At least one, none twice.
+  // None twice, and at least one, or a quantile.
   std::vector<Statistic> statistics = {};
   std::variant<FoundKeys, KeyRange, KeyBins> groups = FoundKeys{};
   NanPolicy nan_policy = NanPolicy::kPropagate;
@@ -54,6 +55,9 @@ struct KeyedReductionOptions {
   bool return_accumulator = false;
   // Index of the first value in the whole of which the arrays are a part; added to argmin, argmax.
   uint64_t first_index = 0;
+  // Exact quantiles, each from 0 to 1, at most 256; not with an accumulator, and not in a stream.
+  std::vector<double> quantiles = {};
+  QuantileMethod quantile_method = QuantileMethod::kLinear;
 };
 
 struct KeyedReductionResult {
@@ -70,6 +74,9 @@ struct KeyedReductionResult {
   uint64_t nan_count = 0;
   ExecutionStatistics execution;
   std::string accumulator = {};  // If requested. Opaque bytes.
+  // One entry for each quantile, in the order of the options, with a value for each group, as of
+  // QuantileResult. Of a group without elements: NaN, of integers 0.
+  std::vector<StatisticValues> quantile_values = {};
 
   // The values of a statistic; nullptr where it was not requested, or of a part without values.
   const StatisticValues* Find(Statistic statistic) const {

@@ -27,6 +27,8 @@ v1::ReduceByKeyRequest ToProto(const KeyedReductionOptions& options) {
   request.set_delta_degrees_of_freedom(options.delta_degrees_of_freedom);
   request.set_return_accumulator(options.return_accumulator);
   request.set_first_index(options.first_index);
+  request.mutable_quantiles()->Add(options.quantiles.begin(), options.quantiles.end());
+  request.set_quantile_method(static_cast<v1::QuantileMethod>(options.quantile_method));
   return request;
 }
 
@@ -103,6 +105,11 @@ absl::StatusOr<KeyedReductionResult> FromProto(const v1::ReduceByKeyResponse& re
       ToEntries(response.results(), result.group_count, /*is_part=*/!result.accumulator.empty());
   if (!entries.ok()) return entries.status();
   result.entries = *std::move(entries);
+  for (const v1::ValueList& list : response.quantile_values()) {
+    absl::StatusOr<StatisticValues> values = ToValues(list, result.group_count);
+    if (!values.ok()) return values.status();
+    result.quantile_values.push_back(*std::move(values));
+  }
   return result;
 }
 

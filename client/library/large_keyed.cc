@@ -70,6 +70,7 @@ bool CanStream(const KeyedViews& views, const KeyedReductionOptions& options) {
   if (HasProductOfFloats(views.values.element_type(), {.statistics = options.statistics})) {
     return false;
   }
+  if (!options.quantiles.empty()) return false;
   const auto* const bins = std::get_if<KeyBins>(&options.groups);
   if (bins == nullptr) return true;
   return bins->further_keys.empty() && !HasRangeToFind(HistogramOptions{.bins = bins->bins});

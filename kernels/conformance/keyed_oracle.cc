@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "kernels/conformance/group_facts.h"
+#include "kernels/conformance/order_oracle.h"
 #include "kernels/conformance/reduction_oracle.h"
 
 namespace gridfold::kernels::conformance {
@@ -45,6 +46,13 @@ bool IsExpected(Statistic statistic, const TestArray& values, const ReductionSpe
   if (TraitsOf(statistic).is_index) expected.bits = elements[expected.bits];
   if (expected.kind == ExpectedValue::Kind::kNan) return std::isnan(std::bit_cast<double>(slot));
   return expected.kind == ExpectedValue::Kind::kBits && slot == expected.bits;
+}
+
+// Of a group's elements alone.
+TestArray Gather(const TestArray& values, const std::vector<uint64_t>& elements) {
+  std::vector<long double> gathered;
+  for (const uint64_t i : elements) gathered.push_back(values[i]);
+  return TestArray::Vector(values.type(), gathered);
 }
 
 }  // namespace
@@ -141,10 +149,8 @@ void CheckKeyed(const KeyedElements& groups, const TestArray& values, const Redu
       ASSERT_EQ(answer.keys[g], static_cast<uint64_t>(key));
     }
     ASSERT_EQ(answer.counts[g], elements.size()) << "group " << g;
-    std::vector<long double> gathered;
-    for (const uint64_t i : elements) gathered.push_back(values[i]);
-    const TestArray group = TestArray::Vector(values.type(), gathered);
-    const GroupFacts facts = ExamineGroup(group, {0, 1, gathered.size()}, ignore_nan);
+    const GroupFacts facts =
+        ExamineGroup(Gather(values, elements), {0, 1, elements.size()}, ignore_nan);
     for (size_t s = 0; s < spec.statistics.size(); ++s) {
       const Statistic statistic = spec.statistics[s];
       ASSERT_TRUE(IsExpected(statistic, values, spec, elements, facts, answer.columns[s].slots[g]))
@@ -159,6 +165,37 @@ void CheckKeyed(const KeyedElements& groups, const TestArray& values, const Redu
       ASSERT_TRUE(IsNothing(spec.statistics[s], values.type(), spec, answer.columns[s].slots[g]))
           << StatisticName(spec.statistics[s]) << " of group " << g
           << " of nothing: " << answer.columns[s].slots[g];
+    }
+  }
+}
+
+void CheckKeyedQuantiles(const KeyedElements& groups, const TestArray& values,
+                         const KeyedReductionSpec& spec, std::optional<uint64_t> dense_count,
+                         __int128 first, const KeyedAnswer& answer) {
+  ASSERT_EQ(answer.quantiles.size(), spec.quantiles.size());
+  const QuantileSpec of_group{.quantiles = spec.quantiles,
+                              .method = spec.quantile_method,
+                              .nan_policy = spec.reduction.nan_policy};
+  const bool is_double = IsFloatingPoint(values.type()) || Interpolates(spec.quantile_method);
+  const uint64_t group_count = dense_count.value_or(groups.size());
+  std::vector<bool> has_elements(group_count);
+  uint64_t next = 0;
+  for (const auto& [key, elements] : groups) {
+    const uint64_t g = dense_count ? static_cast<uint64_t>(key - first) : next++;
+    SCOPED_TRACE(testing::Message() << "key " << static_cast<int64_t>(key));
+    QuantileResult found;
+    for (const std::vector<uint64_t>& slots : answer.quantiles) {
+      ASSERT_EQ(slots.size(), group_count);
+      found.slots.push_back(slots[g]);
+    }
+    has_elements[g] = true;
+    CheckQuantiles(Gather(values, elements), of_group, found);
+    if (testing::Test::HasFailure()) return;
+  }
+  for (uint64_t g = 0; g < group_count; ++g) {
+    if (has_elements[g]) continue;
+    for (const std::vector<uint64_t>& slots : answer.quantiles) {
+      ASSERT_EQ(slots[g], is_double ? kNanSlot : 0) << "group " << g << " of nothing";
     }
   }
 }

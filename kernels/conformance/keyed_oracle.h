@@ -68,6 +68,11 @@ absl::StatusOr<KeyedRun> ReduceByKey(EngineUnderTest& engine, const TestArray& k
 void CheckKeyed(const KeyedElements& groups, const TestArray& values, const ReductionSpec& spec,
                 std::optional<uint64_t> dense_count, __int128 first, const KeyedAnswer& answer);
 
+// Expects the quantiles of these groups, by the oracle of quantiles.
+void CheckKeyedQuantiles(const KeyedElements& groups, const TestArray& values,
+                         const KeyedReductionSpec& spec, std::optional<uint64_t> dense_count,
+                         __int128 first, const KeyedAnswer& answer);
+
 }  // namespace gridfold::kernels::conformance
 
 #endif  // GRIDFOLD_KERNELS_CONFORMANCE_KEYED_ORACLE_H_

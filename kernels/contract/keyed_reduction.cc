@@ -1,6 +1,7 @@
 #include "kernels/contract/keyed_reduction.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -115,6 +116,50 @@ ArrayDescription Flat(const ArrayDescription& array) {
   return ArrayDescription::Vector(array.element_type, array.element_count);
 }
 
+// The reduction of values, which an engine groups. Without groups none is too small: those of the
+// answer have elements, or SlotOfNothing.
+absl::StatusOr<ReductionPlan> PlanValues(const ArrayDescription& values, ReductionSpec spec,
+                                         bool has_quantiles) {
+  spec.grouping = {.kind = GroupingKind::kAxis1, .offsets = {}};
+  // Quantiles may be all that is asked for.
+  const bool has_no_statistics = spec.statistics.empty() && has_quantiles;
+  if (has_no_statistics) spec.statistics = {Statistic::kCount};
+  absl::StatusOr<ReductionPlan> plan =
+      PlanReduction(ArrayDescription::Matrix(values.element_type, 0, 0), std::move(spec));
+  if (!plan.ok()) return plan;
+  if (has_no_statistics) plan->statistics.clear();
+  plan->array = Flat(values);
+  plan->grouping = {.group_size = values.element_count, .offsets = {}};
+  return plan;
+}
+
+absl::StatusOr<QuantilePlan> PlanQuantilesOf(const ArrayDescription& values,
+                                             const KeyedReductionSpec& spec) {
+  QuantilePlan plan;
+  plan.array = Flat(values);
+  if (spec.quantiles.empty()) return plan;
+  if (spec.reduction.return_states) {
+    return InvalidField(
+        "quantiles", "a part has none that could be merged: not with accumulators or in streams");
+  }
+  absl::StatusOr<QuantilePlan> planned =
+      PlanQuantiles(ArrayDescription::Matrix(values.element_type, 0, 0),
+                    {.quantiles = spec.quantiles,
+                     .method = spec.quantile_method,
+                     .grouping = {.kind = GroupingKind::kAxis1, .offsets = {}},
+                     .nan_policy = spec.reduction.nan_policy});
+  if (planned.ok()) planned->array = plan.array;
+  return planned;
+}
+
+// Slots of the groups that occur as those of all groups.
+std::vector<uint64_t> Spread(const std::vector<uint64_t>& groups, std::span<const uint64_t> slots,
+                             uint64_t group_count, uint64_t of_nothing) {
+  std::vector<uint64_t> spread(group_count, of_nothing);
+  for (uint64_t i = 0; i < groups.size(); ++i) spread[groups[i]] = slots[i];
+  return spread;
+}
+
 uint64_t AllOnes(ElementType type) {
   return VisitElementType(type, [](auto tag) -> uint64_t {
     using T = typename decltype(tag)::type;
@@ -133,16 +178,15 @@ absl::StatusOr<KeyedReductionPlan> OutlineKeyedReduction(const ArrayDescription&
     return InvalidField("values", absl::StrCat(values.element_count, " elements, where `keys` has ",
                                                keys.element_count));
   }
-  // Without groups none is too small: those of the answer have elements, or SlotOfNothing.
-  spec.reduction.grouping = {.kind = GroupingKind::kAxis1, .offsets = {}};
+  absl::StatusOr<QuantilePlan> quantiles = PlanQuantilesOf(values, spec);
+  if (!quantiles.ok()) return quantiles.status();
   absl::StatusOr<ReductionPlan> reduction =
-      PlanReduction(ArrayDescription::Matrix(values.element_type, 0, 0), std::move(spec.reduction));
+      PlanValues(values, std::move(spec.reduction), !spec.quantiles.empty());
   if (!reduction.ok()) return reduction.status();
   KeyedReductionPlan plan;
   plan.keys = Flat(keys);
   plan.reduction = *std::move(reduction);
-  plan.reduction.array = Flat(values);
-  plan.reduction.grouping = {.group_size = values.element_count, .offsets = {}};
+  plan.quantiles = *std::move(quantiles);
   absl::Status status = std::visit(GroupPlanner(group_count_max, plan), spec.groups);
   if (!status.ok()) return status;
   return plan;
@@ -166,6 +210,7 @@ void SetKeyCount(uint64_t count, KeyedReductionPlan& plan) {
   plan.keys.element_count = count;
   plan.reduction.array.element_count = count;
   plan.reduction.grouping.group_size = count;
+  plan.quantiles.array.element_count = count;
   for (HistogramPlan& axis : plan.axes) axis.array.element_count = count;
 }
 
@@ -189,6 +234,13 @@ ReductionPlan PlanOfGroups(const KeyedReductionPlan& plan, std::vector<uint64_t>
   reduction.array.element_count = offsets.back();
   reduction.grouping = SegmentsAt(std::move(offsets));
   return reduction;
+}
+
+QuantilePlan PlanQuantilesOfGroups(const KeyedReductionPlan& plan, std::vector<uint64_t> offsets) {
+  QuantilePlan quantiles = plan.quantiles;
+  quantiles.array.element_count = offsets.back();
+  quantiles.grouping = SegmentsAt(std::move(offsets));
+  return quantiles;
 }
 
 void MapIndices(const std::function<uint64_t(uint64_t, uint64_t)>& place_of,
@@ -233,16 +285,25 @@ KeyedAnswer SpreadGroups(const KeyedReductionPlan& plan, KeyedReductionResult re
     answer.counts[place(i)] = result.offsets[i + 1] - result.offsets[i];
   }
   answer.columns = std::move(result.reduction.columns);
+  const auto quantile_slots = [&](size_t target) {
+    return std::span(result.quantiles.slots).subspan(target * occurring, occurring);
+  };
   if (!plan.has_bins()) {
+    for (size_t t = 0; t < plan.quantiles.targets.size(); ++t) {
+      answer.quantiles.emplace_back(quantile_slots(t).begin(), quantile_slots(t).end());
+    }
     answer.keys = std::move(result.groups);
     return answer;
   }
   for (StatisticColumn& column : answer.columns) {
     if (column.slots.size() != occurring) continue;  // A part's, without a value for some group.
-    std::vector<uint64_t> slots(plan.group_count_max,
-                                SlotOfNothing(column.statistic, plan.reduction.array.element_type));
-    for (uint64_t i = 0; i < occurring; ++i) slots[place(i)] = column.slots[i];
-    column.slots = std::move(slots);
+    column.slots = Spread(result.groups, column.slots, plan.group_count_max,
+                          SlotOfNothing(column.statistic, plan.reduction.array.element_type));
+  }
+  for (size_t t = 0; t < plan.quantiles.targets.size(); ++t) {
+    const bool is_double = KindOfTarget(plan.quantiles, t) == ValueKind::kDouble;
+    answer.quantiles.push_back(
+        Spread(result.groups, quantile_slots(t), plan.group_count_max, is_double ? kNanSlot : 0));
   }
   return answer;
 }

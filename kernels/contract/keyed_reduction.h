@@ -1,5 +1,5 @@
-// Reductions by key: statistics of the values of each key, in one pass over the values in the order
-// of their groups.
+// Reductions by key: statistics and quantiles of the values of each key, which are brought in the
+// order of their groups once for all of them.
 //
 // Groups are the integers of a range, the keys that occur, or bins of a histogram in which the keys
 // fall as samples. Elements of a group keep their order, so that every statistic has the bits that
@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/contract/array.h"
 #include "kernels/contract/histogram.h"
+#include "kernels/contract/quantiles.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/resident_memory.h"
 
@@ -51,13 +52,19 @@ using KeyGroupsSpec = std::variant<KeyRangeSpec, FoundKeysSpec, KeyBinsSpec>;
 
 struct KeyedReductionSpec {
   KeyGroupsSpec groups;
-  ReductionSpec reduction;  // Its grouping is not used.
+  // Its grouping is not used; its statistics may be none where there are quantiles, which share its
+  // NaN policy.
+  ReductionSpec reduction;
+  std::vector<double> quantiles = {};  // Each from 0 to 1; none with states.
+  QuantileMethod quantile_method = QuantileMethod::kLinear;
 };
 
 struct KeyedReductionPlan {
   ArrayDescription keys;
   // Of the values, as one group; an engine groups them.
   ReductionPlan reduction;
+  // Of the same; without targets where no quantiles are asked for.
+  QuantilePlan quantiles;
   // The bins of the keys, and of further coordinates: of each dimension an outline
   // (histogram_outline.h) of a plain histogram of as many samples. Of a range, integer bins. None
   // where keys are found.
@@ -78,7 +85,8 @@ void SetKeyCount(uint64_t count, KeyedReductionPlan& plan);
 absl::Status OfKeyAxis(size_t axis, const absl::Status& status);
 
 // Errors (INVALID_ARGUMENT, field in the payload): keys that are floating-point, but for bins; as
-// many keys as values are needed; a range of no keys, of more than `group_count_max`, or past the
+// many keys as values are needed; neither statistics nor quantiles; quantiles that PlanQuantiles
+// refuses, or with states; a range of no keys, of more than `group_count_max`, or past the
 // keys' 64 bits; those of PlanReduction but for groups that are too small; of bins those of
 // OutlineHistogram, with "bins." before the field, more than kBinAxesMax dimensions, and more bins
 // together than `group_count_max` or kAxesBinsMax.
@@ -105,6 +113,7 @@ struct KeyedReductionResult {
   std::vector<uint64_t> groups;
   std::vector<uint64_t> offsets;  // One more than groups: differences are the groups' elements.
   ReductionResult reduction;      // Indices are those of the input.
+  QuantileResult quantiles;       // Of the groups.
   std::vector<PlannedBins> bins;  // The plan's, with automatic ranges resolved.
   uint64_t underflow_count = 0;   // Elements outside the bins, as a histogram counts them.
   uint64_t overflow_count = 0;
@@ -121,6 +130,7 @@ struct KeyedAnswer {
   std::vector<uint64_t> keys;  // Where they are found.
   std::vector<uint64_t> counts;
   std::vector<StatisticColumn> columns;  // As MakeReductionResult's; those without slots have none.
+  std::vector<std::vector<uint64_t>> quantiles;  // Of each quantile the groups' slots.
 };
 
 // Makes every index of a group's statistics and states that of an element of the input:
@@ -131,7 +141,10 @@ void MapIndices(const std::function<uint64_t(uint64_t, uint64_t)>& place_of,
 // A plan of the reduction of values in the order of their groups, which lie at `offsets`.
 ReductionPlan PlanOfGroups(const KeyedReductionPlan& plan, std::vector<uint64_t> offsets);
 
-// The answer; groups without elements have SlotOfNothing.
+// A plan of their quantiles.
+QuantilePlan PlanQuantilesOfGroups(const KeyedReductionPlan& plan, std::vector<uint64_t> offsets);
+
+// The answer; groups without elements have SlotOfNothing, of quantiles NaN or, of integers, 0.
 KeyedAnswer SpreadGroups(const KeyedReductionPlan& plan, KeyedReductionResult result);
 
 // The slot of a statistic of no elements: its value where it has one, else 0 for integers, 2^64 - 1

@@ -45,6 +45,12 @@ uint64_t HostBytes(const OutputSpan& output) {
   return std::holds_alternative<MutableHostSpan>(output) ? SizeBytes(output) : 0;
 }
 
+absl::Status CheckGroupsAndOutput(const LaneOptions& options, uint64_t group_count,
+                                  uint64_t output_bytes) {
+  return FirstError({CheckLimit("groups", group_count, options.group_count_max),
+                     CheckLimit("output bytes", output_bytes, options.output_bytes_max)});
+}
+
 }  // namespace
 
 uint64_t OutputBytesPerGroup(const ReductionPlan& plan) {
@@ -112,27 +118,27 @@ absl::Status CheckKeyedReductionFits(const LaneOptions& options, const KeyedRedu
 }
 
 absl::Status CheckGroupsFit(const LaneOptions& options, const ReductionPlan& plan) {
-  const uint64_t group_count = plan.grouping.group_count;
-  return FirstError({CheckLimit("groups", group_count, options.group_count_max),
-                     CheckLimit("output bytes", group_count * OutputBytesPerGroup(plan),
-                                options.output_bytes_max)});
+  return CheckGroupsAndOutput(options, plan.grouping.group_count,
+                              plan.grouping.group_count * OutputBytesPerGroup(plan));
+}
+
+absl::Status CheckGroupsFit(const LaneOptions& options, const QuantilePlan& plan) {
+  return CheckGroupsAndOutput(options, plan.grouping.group_count,
+                              plan.result_slot_count() * sizeof(uint64_t));
 }
 
 absl::Status CheckQuantilesFit(const LaneOptions& options, const QuantilePlan& plan,
                                const InputSpan& input) {
   return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
                      CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
-                     CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
-                     CheckLimit("output bytes", plan.result_slot_count() * sizeof(uint64_t),
-                                options.output_bytes_max)});
+                     CheckGroupsFit(options, plan)});
 }
 
 absl::Status CheckTopFits(const LaneOptions& options, const TopPlan& plan, const InputSpan& input) {
   return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
                      CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
-                     CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
-                     CheckLimit("output bytes", plan.result_count() * kTopResultBytes,
-                                options.output_bytes_max)});
+                     CheckGroupsAndOutput(options, plan.grouping.group_count,
+                                          plan.result_count() * kTopResultBytes)});
 }
 
 absl::Status CheckPairedFits(const LaneOptions& options, const PairedPlan& plan,
@@ -170,9 +176,7 @@ absl::Status CheckSelectionFits(const LaneOptions& options, const SelectionPlan&
 }
 
 absl::Status CheckPlacesFit(const LaneOptions& options, uint64_t place_count) {
-  return FirstError(
-      {CheckLimit("groups", place_count, options.group_count_max),
-       CheckLimit("output bytes", place_count * sizeof(uint64_t), options.output_bytes_max)});
+  return CheckGroupsAndOutput(options, place_count, place_count * sizeof(uint64_t));
 }
 
 absl::Status CheckReplacementFits(const LaneOptions& options, uint64_t element_bytes,

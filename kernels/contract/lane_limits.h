@@ -26,6 +26,7 @@ absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan&
 absl::Status CheckKeyedReductionFits(const LaneOptions& options, const KeyedReductionPlan& plan,
                                      const KeyedInput& input);
 absl::Status CheckGroupsFit(const LaneOptions& options, const ReductionPlan& plan);
+absl::Status CheckGroupsFit(const LaneOptions& options, const QuantilePlan& plan);
 
 absl::Status CheckQuantilesFit(const LaneOptions& options, const QuantilePlan& plan,
                                const InputSpan& input);

@@ -74,6 +74,41 @@ TEST_F(KeyedCallTest, ARangeAnswersForKeysThatDoNotOccurToo) {
   EXPECT_THAT(Doubles(2), ElementsAre(9, IsNan(), IsNan(), 8, IsNan(), 33.5 / 3));
 }
 
+TEST_F(KeyedCallTest, QuantilesOfEachKey) {
+  v1::ReduceByKeyRequest request = SumsAndPlaces();
+  request.add_quantiles(1);
+  request.add_quantiles(0.5);
+  ASSERT_TRUE(Call(request).ok());
+  const v1::ReduceByKeyResponse beside = response_;
+  ASSERT_EQ(beside.quantile_values_size(), 2);
+  EXPECT_EQ(beside.results_size(), 2);
+  request.clear_statistics();
+  request.set_quantile_method(v1::QUANTILE_METHOD_LOWER);
+  request.mutable_range()->set_first_key(-1);
+  request.mutable_range()->set_key_count(6);
+  ASSERT_TRUE(Call(request).ok());
+  EXPECT_EQ(response_.results_size(), 0);
+  ASSERT_EQ(response_.quantile_values_size(), 2);
+  const auto& largest = response_.quantile_values(0).double_values().values();
+  EXPECT_THAT(beside.quantile_values(0).double_values().values(),
+              ElementsAre(largest[0], largest[3], largest[5]));
+  request.mutable_values()->CopyFrom(request.keys());
+  ASSERT_TRUE(Call(request).ok());
+  EXPECT_THAT(response_.quantile_values(1).int64_values().values(), ElementsAre(-1, 0, 0, 2, 0, 4));
+
+  request.add_quantiles(-0.5);
+  ExpectInvalidField(Call(request), "quantiles[2]");
+  request.mutable_quantiles()->Resize(257, 0.5);
+  ExpectAboveLimit(Call(request), "quantiles");
+  request.mutable_quantiles()->Resize(1, 0.5);
+  request.set_quantile_method(static_cast<v1::QuantileMethod>(99));
+  ExpectInvalidField(Call(request), "quantile_method");
+  request.clear_quantile_method();
+  request.add_statistics(v1::STATISTIC_SUM);
+  request.set_return_accumulator(true);
+  ExpectInvalidField(Call(request), "quantiles");
+}
+
 TEST_F(KeyedCallTest, BinsInOneAndTwoDimensions) {
   v1::ReduceByKeyRequest request = SumsAndPlaces();
   *request.mutable_keys() =

@@ -88,8 +88,9 @@ namespace {
 // The bytes that each group of a keyed reduction takes in an answer: its values, number of elements
 // and key; of found keys, of which no message says how many there are, also in the accumulator.
 uint64_t KeyedGroupBytes(const kernels::KeyedReductionPlan& plan) {
-  const uint64_t value_bytes =
-      (plan.reduction.statistics.size() + (plan.has_bins() ? 1 : 2)) * kValueBytes;
+  const uint64_t value_bytes = (plan.reduction.statistics.size() + plan.quantiles.targets.size() +
+                                (plan.has_bins() ? 1 : 2)) *
+                               kValueBytes;
   if (plan.has_bins() || !plan.reduction.return_states) return value_bytes;
   kernels::ReductionPlan group = plan.reduction;
   group.grouping = {.kind = kernels::GroupingKind::kAxis1, .group_count = 1, .offsets = {}};

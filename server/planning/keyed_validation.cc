@@ -133,8 +133,15 @@ absl::Status ConvertSpec(const v1::ReduceByKeyRequest& request,
   kernels::ReductionSpec& reduction = spec.reduction;
   reduction.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
   reduction.return_states = request.return_accumulator();
+  if (request.quantiles_size() > static_cast<int>(kernels::kQuantilesMax)) {  // Before a copy.
+    return kernels::AboveLimit(
+        "quantiles",
+        absl::StrCat(request.quantiles_size(), " are more than ", kernels::kQuantilesMax));
+  }
+  spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
   return FirstError(
       ConvertStatistics(request.statistics(), reduction.statistics),
+      Assign(FromWire(request.quantile_method(), "quantile_method"), spec.quantile_method),
       Assign(FromWire(request.nan_policy(), "nan_policy"), reduction.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), reduction.overflow_policy),
       ConvertGroups(request, std::move(further_types), spec.groups));

@@ -295,6 +295,11 @@ TEST_P(KeyedStreamTest, ErrorsNameTheirField) {
     ExpectTooMany(messages);
   }
   {
+    v1::ReduceByKeyRequest medians = found;
+    medians.add_quantiles(0.5);
+    ExpectError(One(medians, two_keys, two_values), "header.quantiles", "in streams");
+  }
+  {
     // The key that is outside is named by its place in the whole.
     v1::ReduceByKeyRequest range = Header(TakeRange);
     std::vector<v1::ReduceByKeyStreamRequest> messages;

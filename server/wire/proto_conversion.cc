@@ -456,6 +456,10 @@ void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedA
   response.set_group_count(group_count);
   AddColumns(answer.columns, group_count, /*is_bool=*/false, *response.mutable_results());
   Append(answer.counts, *response.mutable_counts());
+  for (size_t t = 0; t < answer.quantiles.size(); ++t) {
+    FillValues(kernels::KindOfTarget(plan.quantiles, t), answer.quantiles[t],
+               *response.add_quantile_values());
+  }
   if (plan.has_bins()) return;
   const kernels::ValueKind kind = kernels::IsUnsigned(plan.keys.element_type)
                                       ? kernels::ValueKind::kUint64

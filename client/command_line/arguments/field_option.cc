@@ -63,6 +63,7 @@ const FieldOptions kFieldOptions[] = {
     // Order statistics.
     {"ranks", {"--rank"}},
     {"method", {"--method"}},
+    {"quantile_method", {"--method"}},
     {"count", {"--count"}},
     // Arrays.
     {"array.inline_array.shape", {"--shape", "FILE"}},

@@ -16,6 +16,7 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/quantile_arguments.h"
 #include "client/command_line/arguments/second_array.h"
 #include "client/command_line/arguments/statistic_argument.h"
 #include "client/command_line/commands/accumulator_output.h"
@@ -37,6 +38,8 @@ Examples:
   gridfold group hour.npy delay.npy --op mean,max    of each hour that occurs
   gridfold group hour.npy delay.npy --op mean --key-range 0:24    of all, whether they occur or not
   gridfold group flights.csv --key hour --column delay --op count,mean
+  gridfold group hour.npy delay.npy --op count,median
+  gridfold group hour.npy delay.npy -q 0.5,0.9,0.99    exact quantiles of each hour
   gridfold group distance.npy delay.npy --op mean,std --bins 10 --range 0,3000
   gridfold group hour.npy delay.npy --op mean --output mean_by_hour.csv
   gridfold group --key-array hour --array delay --op sum    arrays on the server
@@ -64,11 +67,16 @@ class GroupCommand : public Command {
     const char* const group = "Statistics";
     command_
         .add_option("--op,--stat", statistics_,
-                    absl::StrCat("Which, of: ", DescribeStatisticNames(), ". Default: mean"))
+                    absl::StrCat("Which, of: median, ", DescribeStatisticNames(),
+                                 ". Default: mean, where no quantiles are asked for either"))
         ->type_name("STATISTIC,...")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->group(group);
+    quantiles_.AddTo(command_,
+                     "Exact quantiles, from 0, the smallest value of a group, to 1, its largest; "
+                     "not in accumulators",
+                     group);
     command_.add_flag("--ignore-nan", ignore_nan_, "Leave out values that are NaN")->group(group);
     command_.add_flag("--wrap", wrap_, "Let integer sums and products wrap around")->group(group);
     AddNumberOption<uint32_t>(command_, "--ddof", delta_degrees_of_freedom_,
@@ -137,9 +145,7 @@ class GroupCommand : public Command {
 
   absl::StatusOr<KeyedReductionOptions> ToOptions() const {
     KeyedReductionOptions options;
-    absl::StatusOr<std::vector<Statistic>> statistics = ParseStatistics("--op", statistics_);
-    if (!statistics.ok()) return statistics.status();
-    options.statistics = *std::move(statistics);
+    if (absl::Status status = SetStatistics(options); !status.ok()) return status;
     if (ignore_nan_) options.nan_policy = NanPolicy::kIgnore;
     if (wrap_) options.overflow_policy = OverflowPolicy::kWrap;
     options.delta_degrees_of_freedom = delta_degrees_of_freedom_;
@@ -158,6 +164,29 @@ class GroupCommand : public Command {
         KeyBins{.bins = *std::move(bins),
                 .out_of_range_policy = clamp_ ? OutOfRangePolicy::kClamp : OutOfRangePolicy::kDrop};
     return options;
+  }
+
+  // A median is a quantile, of NumPy's method for it.
+  absl::Status SetStatistics(KeyedReductionOptions& options) const {
+    std::vector<std::string> names = statistics_;
+    const bool asks_for_median = std::erase(names, "median") > 0;
+    if (asks_for_median && quantiles_.are_given()) {
+      return absl::InvalidArgumentError(
+          "--op: median is --quantile 0.5 where others are asked for");
+    }
+    absl::StatusOr<std::vector<double>> quantiles = quantiles_.ToQuantiles();
+    if (!quantiles.ok()) return quantiles.status();
+    options.quantiles = *std::move(quantiles);
+    options.quantile_method = quantiles_.method();
+    if (asks_for_median) {
+      options.quantiles = {0.5};
+      options.quantile_method = QuantileMethod::kMean;
+    }
+    if (names.empty() && options.quantiles.empty()) names = {"mean"};
+    absl::StatusOr<std::vector<Statistic>> statistics = ParseStatistics("--op", names);
+    if (!statistics.ok()) return statistics.status();
+    options.statistics = *std::move(statistics);
+    return absl::OkStatus();
   }
 
   absl::Status SetRange(KeyedReductionOptions& options) const {
@@ -251,7 +280,8 @@ class GroupCommand : public Command {
   std::string key_range_;
   BinArguments bins_;
   bool clamp_ = false;
-  std::vector<std::string> statistics_ = {"mean"};
+  std::vector<std::string> statistics_;
+  QuantileArguments quantiles_;
   bool ignore_nan_ = false;
   bool wrap_ = false;
   uint32_t delta_degrees_of_freedom_ = 0;

@@ -7,11 +7,11 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
-#include "client/command_line/arguments/choice.h"
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/quantile_arguments.h"
 #include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
@@ -42,28 +42,14 @@ class QuantileCommand : public Command {
         grouping_(command_, /*can_overflow=*/false) {
     command_.footer(kFooter);
     const char* const group = "Quantiles";
-    command_
-        .add_option(
-            "-q,--quantile", quantiles_,
-            "Which, from 0, the smallest element, to 1, the largest; 0.5, the median, where "
-            "no ranks are asked for either")
-        ->type_name("Q,...")
-        ->group(group);
+    quantiles_.AddTo(command_,
+                     "Which, from 0, the smallest element, to 1, the largest; 0.5, the median, "
+                     "where no ranks are asked for either",
+                     group);
     command_
         .add_option("--rank", ranks_,
                     "Elements by their place among the sorted ones; 0 is the smallest")
         ->type_name("N,...")
-        ->group(group);
-    AddChoice<QuantileMethod>(command_, "--method", method_,
-                              {{"linear", QuantileMethod::kLinear},
-                               {"lower", QuantileMethod::kLower},
-                               {"higher", QuantileMethod::kHigher},
-                               {"nearest", QuantileMethod::kNearest},
-                               {"midpoint", QuantileMethod::kMidpoint},
-                               {"mean", QuantileMethod::kMean}},
-                              "What a quantile between two elements is, as in NumPy; mean is that "
-                              "of NumPy's median")
-        ->default_str("linear")
         ->group(group);
     command_
         .add_flag("--keep-dimensions", keep_dimensions_,
@@ -104,21 +90,19 @@ class QuantileCommand : public Command {
  private:
   absl::StatusOr<QuantileOptions> ToOptions() const {
     QuantileOptions options;
-    if (!quantiles_.empty()) {
-      auto quantiles = ParseNumberList<double>("--quantile", quantiles_);
-      if (!quantiles.ok()) return WithExitCode(quantiles.status(), ExitCode::kUsage);
-      options.quantiles = *std::move(quantiles);
-    }
+    absl::StatusOr<std::vector<double>> quantiles = quantiles_.ToQuantiles();
+    if (!quantiles.ok()) return quantiles.status();
+    options.quantiles = *std::move(quantiles);
     if (!ranks_.empty()) {
       auto ranks = ParseNumberList<uint64_t>("--rank", ranks_);
       if (!ranks.ok()) return WithExitCode(ranks.status(), ExitCode::kUsage);
       options.ranks = *std::move(ranks);
     }
-    if (quantiles_.empty() && ranks_.empty()) options.quantiles = {0.5};
+    if (!quantiles_.are_given() && ranks_.empty()) options.quantiles = {0.5};
     absl::StatusOr<Grouping> grouping = grouping_.ToGrouping();
     if (!grouping.ok()) return grouping.status();
     options.grouping = *std::move(grouping);
-    options.method = method_;
+    options.method = quantiles_.method();
     options.nan_policy = grouping_.nan_policy();
     options.keep_dimensions = keep_dimensions_;
     return options;
@@ -127,9 +111,8 @@ class QuantileCommand : public Command {
   CLI::App& command_;
   InputArguments input_;
   GroupingArguments grouping_;
-  std::string quantiles_;
+  QuantileArguments quantiles_;
   std::string ranks_;
-  QuantileMethod method_ = QuantileMethod::kLinear;
   bool keep_dimensions_ = false;
   AnswerOutput output_;
   uint64_t rows_max_ = 20;

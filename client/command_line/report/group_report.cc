@@ -53,6 +53,12 @@ class GroupNames {
 
 }  // namespace
 
+std::string NameOfQuantile(const KeyedReductionOptions& options, size_t i) {
+  const bool is_median =
+      options.quantiles[i] == 0.5 && options.quantile_method == QuantileMethod::kMean;
+  return is_median ? "median" : FormatReal(options.quantiles[i]);
+}
+
 void PrintGroups(const Answer<KeyedReductionResult>& answer, const KeyedReductionOptions& options,
                  uint64_t rows_max, const TextStyle& style, std::ostream& out) {
   const KeyedReductionResult& result = answer.result;
@@ -62,6 +68,9 @@ void PrintGroups(const Answer<KeyedReductionResult>& answer, const KeyedReductio
   for (const ReductionResult::Entry& entry : result.entries) {
     heading.emplace_back(StatisticName(entry.statistic));
   }
+  for (size_t i = 0; i < result.quantile_values.size(); ++i) {
+    heading.push_back(NameOfQuantile(options, i));
+  }
   Table table(std::vector<Alignment>(heading.size(), Alignment::kRight));
   table.SetHeading(heading);
   const uint64_t shown =
@@ -70,6 +79,9 @@ void PrintGroups(const Answer<KeyedReductionResult>& answer, const KeyedReductio
     std::vector<std::string> row = {names.Of(group), FormatInteger(result.counts[group])};
     for (const ReductionResult::Entry& entry : result.entries) {
       row.push_back(FormatValue(entry.values, group));
+    }
+    for (const StatisticValues& values : result.quantile_values) {
+      row.push_back(FormatValue(values, group));
     }
     table.AddRow(std::move(row));
   }

@@ -4,13 +4,18 @@
 
 #include <cstdint>
 #include <ostream>
+#include <string>
 
 #include "client/command_line/report/answer.h"
 #include "gridfold/keyed_reduction.h"
 
 namespace gridfold::client {
 
-// Prints a line for each group: its key or bin, the number of its elements, and the statistics.
+// What the values of quantile `i` are called: "median", or the number.
+std::string NameOfQuantile(const KeyedReductionOptions& options, size_t i);
+
+// Prints a line for each group: its key or bin, the number of its elements, the statistics and
+// the quantiles.
 // `rows_max` limits the groups shown; 0 shows all.
 void PrintGroups(const Answer<KeyedReductionResult>& answer, const KeyedReductionOptions& options,
                  uint64_t rows_max, const TextStyle& style, std::ostream& out);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/command_line/report/bin_rows.h"
+#include "client/command_line/report/group_report.h"
 #include "client/command_line/report/table_cells.h"
 
 namespace gridfold::client {
@@ -47,6 +48,10 @@ DataTable ToTable(const Answer<KeyedReductionResult>& answer,
   for (std::string& name : NamesOfGroups(result)) table.heading.push_back(std::move(name));
   table.heading.emplace_back("elements");
   AddNames(result.entries, table.heading);
+  for (size_t i = 0; i < result.quantile_values.size(); ++i) {
+    const std::string name = NameOfQuantile(options, i);
+    table.heading.push_back(name == "median" ? name : absl::StrCat("quantile_", name));
+  }
   HistogramOptions layout;
   if (const auto* const bins = std::get_if<KeyBins>(&options.groups)) layout.bins = bins->bins;
   for (uint64_t group = 0; group < result.group_count; ++group) {
@@ -58,6 +63,9 @@ DataTable ToTable(const Answer<KeyedReductionResult>& answer,
     }
     row.push_back(absl::StrCat(result.counts[group]));
     AddEntries(result.entries, group, row);
+    for (const StatisticValues& values : result.quantile_values) {
+      row.push_back(TextOf(values, group));
+    }
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -66,7 +74,12 @@ DataTable ToTable(const Answer<KeyedReductionResult>& answer,
 absl::StatusOr<HostArray> ToArray(const KeyedReductionResult& result) {
   std::vector<uint64_t> shape = {result.group_count};
   if (result.bins.size() == 2) shape = {result.bins[0].bin_count, result.bins[1].bin_count};
-  return ToArray(result.entries, std::move(shape));
+  if (result.quantile_values.empty()) return ToArray(result.entries, std::move(shape));
+  if (result.entries.empty() && result.quantile_values.size() == 1) {
+    return ToArray(result.quantile_values.front(), std::move(shape));
+  }
+  return absl::InvalidArgumentError(
+      "--output: .npy holds one array; ask for one statistic, or for one quantile without --op");
 }
 
 }  // namespace gridfold::client

@@ -203,6 +203,20 @@ std::string Write(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+const char* MethodName(QuantileMethod method) {
+  constexpr const char* kNames[] = {"linear", "lower", "higher", "nearest", "midpoint", "mean"};
+  return kNames[static_cast<size_t>(method) - 1];
+}
+
+Json ToQuantiles(const std::vector<double>& probabilities,
+                 const std::vector<StatisticValues>& values) {
+  Json list = Json::array();
+  for (size_t i = 0; i < values.size(); ++i) {
+    list.push_back({{"probability", ToNumber(probabilities[i])}, {"values", ToList(values[i])}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string ToJson(const Answer<ReductionResult>& answer) {
@@ -215,20 +229,14 @@ std::string ToJson(const Answer<ReductionResult>& answer) {
 }
 
 std::string ToJson(const Answer<QuantileResult>& answer, const QuantileOptions& options) {
-  constexpr const char* kMethods[] = {"linear", "lower", "higher", "nearest", "midpoint", "mean"};
   const QuantileResult& result = answer.result;
-  const auto method = static_cast<size_t>(options.method) - 1;
   Json object = {{"operation", "quantile"},
                  {"input", ToObject(answer.input)},
                  {"group_count", result.group_count},
                  {"result_shape", result.result_shape},
-                 {"method", kMethods[method]},
-                 {"quantiles", Json::array()},
+                 {"method", MethodName(options.method)},
+                 {"quantiles", ToQuantiles(options.quantiles, result.quantile_values)},
                  {"ranks", Json::array()}};
-  for (size_t i = 0; i < result.quantile_values.size(); ++i) {
-    object["quantiles"].push_back({{"probability", ToNumber(options.quantiles[i])},
-                                   {"values", ToList(result.quantile_values[i])}});
-  }
   for (size_t i = 0; i < result.rank_values.size(); ++i) {
     object["ranks"].push_back(
         {{"rank", options.ranks[i]}, {"values", ToList(result.rank_values[i])}});
@@ -343,6 +351,10 @@ std::string ToJson(const Answer<KeyedReductionResult>& answer,
   }
   object["counts"] = ToList(result.counts);
   object["statistics"] = ToObject(result.entries);
+  if (!options.quantiles.empty()) {
+    object["method"] = MethodName(options.quantile_method);
+    object["quantiles"] = ToQuantiles(options.quantiles, result.quantile_values);
+  }
   object["execution"] = ToObject(result.execution, answer.round_trip_time);
   return Write(object);
 }

@@ -45,16 +45,19 @@ void SetGroups(const py::tuple& groups, const std::vector<py::tuple>& further_ke
   }
 }
 
-// (keys or None, counts, values of each statistic, edges of bins, (underflow, overflow, NaN),
-// execution).
+// (keys or None, counts, values of each statistic and then of each quantile, edges of bins,
+// (underflow, overflow, NaN), execution).
 py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const py::tuple& values,
                       const py::tuple& groups, const std::vector<py::tuple>& further_keys,
                       const std::vector<int>& statistics, bool ignore_nan, bool wrap,
-                      uint32_t delta_degrees_of_freedom) {
+                      uint32_t delta_degrees_of_freedom, const std::vector<double>& quantiles,
+                      int method) {
   client::KeyedReductionOptions options{
       .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
       .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError,
-      .delta_degrees_of_freedom = delta_degrees_of_freedom};
+      .delta_degrees_of_freedom = delta_degrees_of_freedom,
+      .quantiles = quantiles,
+      .quantile_method = static_cast<client::QuantileMethod>(method)};
   SetGroups(groups, further_keys, options);
   for (const int statistic : statistics) {
     options.statistics.push_back(static_cast<client::Statistic>(statistic));
@@ -66,6 +69,7 @@ py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const
   });
   py::list columns;
   for (auto& entry : result->entries) columns.append(Adopt(std::move(entry.values)));
+  for (auto& values : result->quantile_values) columns.append(Adopt(std::move(values)));
   py::list edges;
   for (client::ResolvedBins& bins : result->bins) edges.append(Adopt(std::move(bins.edges)));
   const bool is_found = std::holds_alternative<client::FoundKeys>(options.groups);
@@ -81,7 +85,8 @@ py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const
 void AddKeyedReductions(ConnectionClass& connection) {
   connection.def("reduce_by_key", &ReduceByKey, py::arg("keys"), py::arg("values"),
                  py::arg("groups"), py::arg("further_keys"), py::arg("statistics"),
-                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"));
+                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"),
+                 py::arg("quantiles") = std::vector<double>{}, py::arg("method") = 1);
 }
 
 }  // namespace gridfold::python

@@ -35,6 +35,33 @@ class GroupTest(PackageTest):
                 self.values[self.keys == key].argmin()] for key in expected_keys])
             self.assert_same(statistics.argmin, first)
 
+    def test_medians_and_quantiles(self):
+        for gpu in self.both:
+            keys, counts, statistics = gpu.group(self.keys).agg(self.values,
+                                                                ["max", "median", "mean"])
+            self.assertEqual(list(statistics), ["max", "median", "mean"])
+            self.assert_same(statistics.median, self.of_keys(np.median))
+            self.assert_same(statistics.max, self.of_keys(np.max))
+            found = gpu.group(self.keys).quantile(self.values, [[0.1, 0.5], [0.9, 1]])
+            self.assert_same(found.keys, np.unique(self.keys))
+            self.assert_same(found.counts, counts)
+            self.assertEqual(found.values.shape, (2, 2, len(counts)))
+            self.assert_same(found.values[1, 0], self.of_keys(lambda v: np.quantile(v, 0.9)))
+            # np.rint(values * 10) keeps its dtype where a quantile is an element.
+            whole = np.rint(self.values * 10).astype("i4")
+            lower = gpu.group(self.keys, first=-6, count=40).quantile(whole, 0.3, method="lower")
+            self.assertEqual((lower.values.dtype, lower.values[0]), (np.dtype("i4"), 0))
+            self.assertEqual(lower.values[6], np.quantile(whole[self.keys == 0], 0.3,
+                                                          method="lower"))
+            medians = gpu.binned_statistic(self.values, whole, "median", bins=[-1, 0, 2])
+            self.assertEqual(medians.statistic[0],
+                             np.median(whole[(self.values >= -1) & (self.values < 0)]))
+            with self.assertRaisesRegex(ValueError, "Quantiles must be in the range"):
+                gpu.group(self.keys).quantile(self.values, 2)
+            with_nan = np.where(self.keys == 3, np.nan, self.values)
+            medians = gpu.group(self.keys).agg(with_nan, "median").statistics.median
+            self.assertEqual(np.flatnonzero(np.isnan(medians)).tolist(), [3 + 4])
+
     def test_every_type(self):
         keys = np.arange(60, dtype="u8") % 7 + 2**63
         for dtype in DTYPES:

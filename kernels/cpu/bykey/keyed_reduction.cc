@@ -7,6 +7,7 @@
 #include "kernels/cpu/bykey/buffer.h"
 #include "kernels/cpu/bykey/group_order.h"
 #include "kernels/cpu/bykey/key_numbers.h"
+#include "kernels/cpu/order/quantiles.h"
 #include "kernels/cpu/reduce/reduce.h"
 
 namespace gridfold::kernels::cpu {
@@ -61,6 +62,34 @@ absl::StatusOr<OrderedValues> OrderValues(const GroupOrder& order, ElementType t
   return ordered;
 }
 
+// Statistics of the values, which are in order, of each group.
+absl::Status ReduceGroups(const KeyedReductionPlan& plan, const GroupOrder& order, HostSpan values,
+                          const LaneOptions& options, JobContext& job,
+                          KeyedReductionResult& result) {
+  if (plan.reduction.statistics.empty() && !plan.reduction.return_states) return absl::OkStatus();
+  const ReductionPlan groups = PlanOfGroups(plan, order.offsets);
+  if (absl::Status status = CheckGroupsFit(options, groups); !status.ok()) return status;
+  absl::StatusOr<ReductionResult> reduced = ReduceOnCpu(groups, values, job);
+  if (!reduced.ok()) return reduced.status();
+  result.reduction = *std::move(reduced);
+  MapIndices(
+      [&](uint64_t group, uint64_t index) { return order.PlaceOf(order.offsets[group] + index); },
+      result.reduction);
+  return absl::OkStatus();
+}
+
+absl::Status FindQuantiles(const KeyedReductionPlan& plan, const GroupOrder& order, HostSpan values,
+                           const LaneOptions& options, JobContext& job,
+                           KeyedReductionResult& result) {
+  if (plan.quantiles.targets.empty()) return absl::OkStatus();
+  const QuantilePlan groups = PlanQuantilesOfGroups(plan, order.offsets);
+  if (absl::Status status = CheckGroupsFit(options, groups); !status.ok()) return status;
+  absl::StatusOr<QuantileResult> found = QuantilesOnCpu(groups, values, job);
+  if (!found.ok()) return found.status();
+  result.quantiles = *std::move(found);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<KeyedReductionResult> ReduceByKeyOnCpu(const KeyedReductionPlan& plan,
@@ -77,17 +106,12 @@ absl::StatusOr<KeyedReductionResult> ReduceByKeyOnCpu(const KeyedReductionPlan& 
   result.nan_count = numbers->nan_count;
   absl::StatusOr<GroupOrder> order = OrderByGroup(plan, *std::move(numbers), job);
   if (!order.ok()) return order.status();
-  const ReductionPlan groups = PlanOfGroups(plan, order->offsets);
-  if (absl::Status status = CheckGroupsFit(options, groups); !status.ok()) return status;
   const absl::StatusOr<OrderedValues> ordered =
-      OrderValues(*order, groups.array.element_type, values, job);
+      OrderValues(*order, plan.reduction.array.element_type, values, job);
   if (!ordered.ok()) return ordered.status();
-  absl::StatusOr<ReductionResult> reduced = ReduceOnCpu(groups, ordered->span, job);
-  if (!reduced.ok()) return reduced.status();
-  result.reduction = *std::move(reduced);
-  MapIndices(
-      [&](uint64_t group, uint64_t index) { return order->PlaceOf(order->offsets[group] + index); },
-      result.reduction);
+  absl::Status status = ReduceGroups(plan, *order, ordered->span, options, job, result);
+  if (status.ok()) status = FindQuantiles(plan, *order, ordered->span, options, job, result);
+  if (!status.ok()) return status;
   job.statistics.strategy = ordered->memory == nullptr ? "by-key/in-order" : "by-key/sort";
   job.statistics.bytes_read = values.size_bytes;
   for (const HostSpan& of_axis : keys) job.statistics.bytes_read += of_axis.size_bytes;

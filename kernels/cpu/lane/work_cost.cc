@@ -63,7 +63,8 @@ uint64_t WorkNanoseconds(const HistogramPlan& plan) {
 uint64_t WorkNanoseconds(const KeyedReductionPlan& plan) {
   uint64_t placed = 0;
   for (const HistogramPlan& axis : plan.axes) placed += WorkNanoseconds(axis);
-  return placed + WorkNanoseconds(plan.reduction) +
+  const uint64_t selected = plan.quantiles.targets.empty() ? 0 : WorkNanoseconds(plan.quantiles);
+  return placed + selected + WorkNanoseconds(plan.reduction) +
          Nanoseconds(static_cast<double>(plan.keys.element_count) * kOrdered);
 }
 

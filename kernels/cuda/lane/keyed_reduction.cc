@@ -63,31 +63,54 @@ absl::StatusOr<KeyedReductionResult> CudaLane::RunKeyedReduction(const KeyedRedu
   status = Run(run, [&] { return OrderKeys(plan, input, result.bins, room, stop, order); });
   statistics.Add(run);
   if (!status.ok()) return status;
-
-  const ReductionPlan groups = PlanOfGroups(plan, order.offsets);
-  if (status = CheckGroupsFit(options_, groups); !status.ok()) return status;
-  absl::StatusOr<ReductionResult> reduced =
-      RunReduction(groups, ResidentSpan{order.values, groups.array.size_bytes()}, stop, run);
-  statistics.Add(run);
-  if (!reduced.ok()) return reduced.status();
-  if (order.places == nullptr) {
-    MapIndices([&](uint64_t group, uint64_t index) { return order.offsets[group] + index; },
-               *reduced);
-  } else {
-    status = Run(run, [&] { return MapKeyedIndices(order, room, stop, *reduced); });
-    statistics.Add(run);
-    if (!status.ok()) return status;
-  }
+  status = ReduceGroups(plan, order, room, stop, statistics, result.reduction);
+  if (status.ok()) status = FindGroupQuantiles(plan, order, stop, statistics, result.quantiles);
+  if (!status.ok()) return status;
   statistics.strategy = order.is_sorted ? "by-key/sort" : "by-key/in-order";
   statistics.bytes_read = SizeBytes(input.keys) + SizeBytes(input.values);
   for (const InputSpan& keys : input.further_keys) statistics.bytes_read += SizeBytes(keys);
-  result.reduction = *std::move(reduced);
   result.groups = std::move(order.groups);
   result.offsets = std::move(order.offsets);
   result.underflow_count = order.underflow_count;
   result.overflow_count = order.overflow_count;
   result.nan_count = order.nan_count;
   return result;
+}
+
+absl::Status CudaLane::ReduceGroups(const KeyedReductionPlan& plan, const DeviceOrder& order,
+                                    Scratch& room, const std::stop_token& stop,
+                                    RunStatistics& statistics, ReductionResult& result) {
+  if (plan.reduction.statistics.empty() && !plan.reduction.return_states) return absl::OkStatus();
+  const ReductionPlan groups = PlanOfGroups(plan, order.offsets);
+  if (absl::Status status = CheckGroupsFit(options_, groups); !status.ok()) return status;
+  RunStatistics run;
+  absl::StatusOr<ReductionResult> reduced =
+      RunReduction(groups, ResidentSpan{order.values, groups.array.size_bytes()}, stop, run);
+  statistics.Add(run);
+  if (!reduced.ok()) return reduced.status();
+  result = *std::move(reduced);
+  if (order.places == nullptr) {
+    MapIndices([&](uint64_t group, uint64_t index) { return order.offsets[group] + index; },
+               result);
+    return absl::OkStatus();
+  }
+  const absl::Status status = Run(run, [&] { return MapKeyedIndices(order, room, stop, result); });
+  statistics.Add(run);
+  return status;
+}
+
+absl::Status CudaLane::FindGroupQuantiles(const KeyedReductionPlan& plan, const DeviceOrder& order,
+                                          const std::stop_token& stop, RunStatistics& statistics,
+                                          QuantileResult& result) {
+  if (plan.quantiles.targets.empty() || order.groups.empty()) return absl::OkStatus();
+  const QuantilePlan groups = PlanQuantilesOfGroups(plan, order.offsets);
+  RunStatistics run;
+  absl::StatusOr<QuantileResult> found =
+      RunQuantiles(groups, ResidentSpan{order.values, groups.array.size_bytes()}, stop, run);
+  statistics.Add(run);
+  if (!found.ok()) return found.status();
+  result = *std::move(found);
+  return absl::OkStatus();
 }
 
 absl::Status CudaLane::OrderKeys(const KeyedReductionPlan& plan, const KeyedInput& input,

@@ -129,11 +129,18 @@ class CudaLane final : public Lane {
                          std::vector<uint64_t>& words);
   // The memory for inputs, where a job's array is not there.
   std::span<std::byte> SpareBeside(const std::byte* elements) const;
-  // Of a keyed reduction: the order of the elements, with `room` for it; and the indices of its
-  // result as those of the input, with room for eight bytes each.
+  // Of a keyed reduction: the order of the elements, with `room` for it; statistics and quantiles
+  // of groups in that order; and the indices of its result as those of the input, with room for
+  // eight bytes each. Statistics of runs are added to those given.
   absl::Status OrderKeys(const KeyedReductionPlan& plan, const KeyedInput& input,
                          const std::vector<PlannedBins>& bins, Scratch& room,
                          const std::stop_token& stop, DeviceOrder& order);
+  absl::Status ReduceGroups(const KeyedReductionPlan& plan, const DeviceOrder& order, Scratch& room,
+                            const std::stop_token& stop, RunStatistics& statistics,
+                            ReductionResult& result);
+  absl::Status FindGroupQuantiles(const KeyedReductionPlan& plan, const DeviceOrder& order,
+                                  const std::stop_token& stop, RunStatistics& statistics,
+                                  QuantileResult& result);
   absl::Status MapKeyedIndices(const DeviceOrder& order, Scratch& room, const std::stop_token& stop,
                                ReductionResult& result);
 

@@ -22,7 +22,7 @@ from ._errors import (AbortedError, AlreadyExistsError, CancelledError, DataLoss
                       ResourceExhaustedError, UnauthenticatedError, UnavailableError,
                       UnimplementedError)
 from ._groups import (BinnedStatistic, BinnedStatistic2d, BinnedStatisticDd, Grouped,
-                      Groups)
+                      GroupedQuantiles, Groups)
 from ._resident import ResidentArray
 from ._statistics import Statistics
 
@@ -30,7 +30,7 @@ __all__ = [
     "AbortedError", "AlreadyExistsError", "BinnedStatistic", "BinnedStatistic2d",
     "BinnedStatisticDd", "CancelledError",
     "Connection", "DataLossError", "DeadlineExceededError", "Device", "Error",
-    "FailedPreconditionError", "Grouped", "Groups", "InternalError",
+    "FailedPreconditionError", "Grouped", "GroupedQuantiles", "Groups", "InternalError",
     "InvalidArgumentError", "NotFoundError", "OutOfRangeError", "PermissionDeniedError",
     "ResidentArray", "ResourceExhaustedError", "ServerInfo", "Statistics", "UnauthenticatedError",
     "UnavailableError", "UnimplementedError", "connect"]

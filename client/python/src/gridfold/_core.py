@@ -110,10 +110,6 @@ class CKeyedSpec(ctypes.Structure):
                 ("bins_count", ctypes.c_uint64), ("out_of_range_policy", ctypes.c_int32)]
 
 
-class CKeyedArrays(ctypes.Structure):
-    _fields_ = [("keys", _Pointer), ("y_keys", _Pointer), ("values", _Pointer)]
-
-
 class CGroups(ctypes.Structure):
     _fields_ = [("group_count", ctypes.c_uint64), ("counts", _Pointer), ("keys", _Pointer),
                 ("key_kind", ctypes.c_int32), ("bins_count", ctypes.c_uint64),
@@ -336,29 +332,29 @@ def keyed_spec(groups: tuple[Any, ...], reduction: CReductionSpec) -> CKeyedSpec
 
 
 def reduce_by_key(engine: Any, keys: Sequence[Source], values: Source, spec: CKeyedSpec,
-                  result: Handle) -> None:
+                  quantiles: Sequence[float], method: int, result: Handle) -> None:
     """Of keys, or of the coordinates of each dimension of bins."""
     *of_keys, of_values = map(to_array, (*keys, values))
-    if len(of_keys) == 1:
-        arrays = CKeyedArrays(ctypes.addressof(of_keys[0]), None, ctypes.addressof(of_values))
-        check(library.gridfold_reduce_by_key(engine, ctypes.byref(arrays), ctypes.byref(spec),
-                                             result.out))
-        return
     coordinates = (_Pointer * len(of_keys))(*map(ctypes.addressof, of_keys))
-    check(library.gridfold_reduce_by_bins(engine, coordinates, ctypes.c_uint64(len(of_keys)),
-                                          ctypes.byref(of_values), ctypes.byref(spec), result.out))
+    wanted = (ctypes.c_double * len(quantiles))(*quantiles)
+    check(library.gridfold_quantiles_by_key(
+        engine, coordinates, ctypes.c_uint64(len(of_keys)), ctypes.byref(of_values),
+        ctypes.byref(spec), wanted, ctypes.c_uint64(len(quantiles)), ctypes.c_int32(method),
+        result.out))
 
 
-def keyed_groups(result: Handle, statistic_count: int) -> tuple[Any, ...]:
-    """Keys where they are found or None, counts, values, edges and what is in no bin."""
+def keyed_groups(result: Handle, statistic_count: int, quantile_count: int) -> tuple[Any, ...]:
+    """Keys where they are found or None, counts, values of statistics and of quantiles, edges and
+    what is in no bin."""
     groups = CGroups()
     check(library.gridfold_keyed_groups(result.pointer, ctypes.byref(groups)))
     count = groups.group_count
     found = []
-    for i in range(statistic_count):
+    places = [(library.gridfold_keyed_column, i) for i in range(statistic_count)]
+    places += [(library.gridfold_keyed_quantile, i) for i in range(quantile_count)]
+    for column_of, i in places:
         column = CColumn()
-        check(library.gridfold_keyed_column(result.pointer, ctypes.c_uint64(i),
-                                            ctypes.byref(column)))
+        check(column_of(result.pointer, ctypes.c_uint64(i), ctypes.byref(column)))
         values = copied(column.values, column.value_count, _VALUE_DTYPES[column.kind])
         found.append(values.astype(bool) if column.kind == _BOOL else values)
     keys = copied(groups.keys, count, _VALUE_DTYPES[groups.key_kind]) if groups.keys else None

@@ -65,9 +65,10 @@ class Engine(Protocol):
 
     def reduce_by_key(self, keys: Source, values: Source, groups: tuple[Any, ...],
                       further_keys: Sequence[Source], statistics: Sequence[int], ignore_nan: bool,
-                      wrap: bool, ddof: int) -> tuple[Any, ...]:
-        """Keys where they are found or None, counts, a tuple of each statistic's values, edges of
-        bins, (underflow, overflow, NaN) and the execution. `groups` is ("found", most keys),
+                      wrap: bool, ddof: int, quantiles: Sequence[float] = (),
+                      method: int = 1) -> tuple[Any, ...]:
+        """Keys where they are found or None, counts, a tuple of each statistic's values and then of
+        each quantile's, edges of bins, (underflow, overflow, NaN) and the execution. `groups` is ("found", most keys),
         ("range", first, count) or ("bins", bins, clamp), with the coordinates of the bins'
         further dimensions."""
 

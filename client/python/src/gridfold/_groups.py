@@ -9,12 +9,16 @@ import numpy as np
 
 from ._bins import Even, edges_of
 from ._device import of_device
-from ._elements import Array, as_array
+from ._elements import Array, as_array, is_float
 from ._engine import Engine, Source
 from ._histograms import (Bins, Range, _bins_of_axes, _check_bins, _coordinates, _finds_range,
                           _flat, _for_both, _for_each, _source, _specify)
+from ._order import INTERPOLATING, MEAN, as_quantiles, method_number
 from ._reduce import to_ddof, wraps
 from ._statistics import Statistics, number_of, result_dtype
+
+# The name of a quantile among those of statistics.
+_MEDIAN = "median"
 
 
 class Grouped(NamedTuple):
@@ -24,6 +28,15 @@ class Grouped(NamedTuple):
     keys: Array
     counts: Array
     statistics: Statistics
+
+
+class GroupedQuantiles(NamedTuple):
+    """Quantiles of groups: `values[..., i]` is of the group whose key is `keys[i]`, which has
+    `counts[i]` elements. The shape of what was asked for comes first."""
+
+    keys: Array
+    counts: Array
+    values: Array
 
 
 class BinnedStatistic(NamedTuple):
@@ -67,6 +80,13 @@ class Groups:
         return self._connection.aggregate(self._keys, values, statistics, first=first, count=count,
                                           ddof=ddof, ignore_nan=ignore_nan, overflow=overflow)
 
+    def quantile(self, values: Any, q: Any, *, method: str = "linear",
+                 ignore_nan: bool = False) -> GroupedQuantiles:
+        """Exact quantiles of the values of each key; see `KeyedReductions.quantile_by_key`."""
+        first, count = self._range
+        return self._connection.quantile_by_key(self._keys, values, q, first=first, count=count,
+                                                method=method, ignore_nan=ignore_nan)
+
 
 class KeyedReductions:
     """Statistics of values by their keys: integers, or the bins in which coordinates fall.
@@ -102,20 +122,38 @@ class KeyedReductions:
                   ignore_nan: bool = False, overflow: str = "error") -> Grouped:
         """Statistics of the values of each key, as `group(keys).agg(values, ...)`.
 
-        `statistics` are names as of `reduce`. Of a key without values those that need some are
+        `statistics` are names as of `reduce`, and "median". Of a key without values those that need some are
         NaN, 0 of integers, and -1 of positions; positions are those in `values`.
         """
         array = _flat(keys)
-        if count is None and first is not None:
-            raise ValueError("count: is needed where first is given")
-        groups: tuple[Any, ...] = ("found", 0)
-        if count is not None:
-            groups = ("range", operator.index(first or 0), operator.index(count))
+        groups = _groups_of_keys(first, count)
         found, counts, of_values, _, _ = _ask(self._engine, [array], values, groups, statistics,
                                               ddof, ignore_nan, overflow)
-        dtype = array.dtype
-        own = np.arange(groups[1], groups[1] + groups[2]) if found is None else found
-        return Grouped(own.astype(dtype, copy=False), counts, of_values)
+        return Grouped(_keys_of(groups, found, array.dtype), counts, of_values)
+
+    def quantile_by_key(self, keys: Any, values: Any, q: Any, *, first: Optional[int] = None,
+                        count: Optional[int] = None, method: str = "linear",
+                        ignore_nan: bool = False) -> GroupedQuantiles:
+        """Quantiles `q` of the values of each key, as `group(keys).quantile(values, q)`.
+
+        `q` and `method` are as of `quantile`; at most 256. Of a key without values they are NaN,
+        of integers 0.
+
+        Examples
+        --------
+        >>> gpu.group([3, 1, 3]).quantile([1.0, 2.0, 5.0], 0.25)
+        GroupedQuantiles(keys=array([1, 3]), counts=array([1, 2]), values=array([2., 2.]))
+        """
+        array, own = _flat(keys), _values_of(values)
+        wanted, number = as_quantiles(q), method_number(method)
+        groups = _groups_of_keys(first, count)
+        found, counts, columns, _, _, _ = self._engine.reduce_by_key(
+            _source_of(array), _source_of(own), groups, [], [], ignore_nan, False, 0,
+            wanted.reshape(-1).tolist(), number)
+        dtype = np.dtype(np.float64) if number in INTERPOLATING else own.dtype
+        stacked = np.stack(columns).astype(dtype, copy=False)
+        return GroupedQuantiles(_keys_of(groups, found, array.dtype), counts.astype(np.intp),
+                                stacked.reshape(wanted.shape + counts.shape))
 
     def binned_statistic(self, x: Any, values: Any,
                          statistic: Union[str, Sequence[str]] = "mean", bins: Bins = 10,
@@ -130,7 +168,7 @@ class KeyedReductions:
         values : array_like or ResidentArray
             As many.
         statistic : str or list of str
-            Names as of `reduce`; several make `statistic` of the result a `Statistics`.
+            Names as of `reduce`, and "median"; several make `statistic` of the result a `Statistics`.
         bins : int or increasing edges
         range : (float, float), optional
             Outer edges of bins of equal width; by default the smallest and largest coordinate.
@@ -200,18 +238,40 @@ def _ask(engine: Engine, axes: Sequence[Any], values: Any, groups: tuple[Any, ..
     names = [statistics] if isinstance(statistics, str) else list(statistics)
     if not names:
         raise ValueError("statistics: must name at least one")
-    numbers = [number_of(name) for name in names]
+    numbers = {name: number_of(name) for name in names if name != _MEDIAN}
+    medians = [0.5] if _MEDIAN in names else []
     divisor = to_ddof(ddof)
     if not isinstance(divisor, int):
         raise ValueError("ddof: must be a whole number")
-    own = of_device(values)
-    own = own if hasattr(own, "_lay_out") else as_array(own).ravel()
+    own = _values_of(values)
     found, counts, columns, edges, outside, execution = engine.reduce_by_key(
         _source_of(axes[0]), _source_of(own), groups, [_source_of(one) for one in axes[1:]],
-        numbers, ignore_nan, wraps(overflow), divisor)
-    of_values = {name: column.astype(result_dtype(number, own.dtype), copy=False)
-                 for name, number, column in zip(names, numbers, columns)}
+        list(numbers.values()), ignore_nan, wraps(overflow), divisor, medians, MEAN)
+    dtypes = {name: result_dtype(number, own.dtype) for name, number in numbers.items()}
+    if medians:
+        dtypes[_MEDIAN] = own.dtype if is_float(own.dtype) else np.dtype(np.float64)
+    computed = {name: column.astype(dtype, copy=False)
+                for (name, dtype), column in zip(dtypes.items(), columns)}
+    of_values = {name: computed[name] for name in names}
     return found, counts.astype(np.intp), Statistics(of_values, execution), edges, outside
+
+
+def _groups_of_keys(first: Optional[int], count: Optional[int]) -> tuple[Any, ...]:
+    if count is not None:
+        return "range", operator.index(first or 0), operator.index(count)
+    if first is not None:
+        raise ValueError("count: is needed where first is given")
+    return "found", 0
+
+
+def _keys_of(groups: tuple[Any, ...], found: Any, dtype: Any) -> Array:
+    keys = np.arange(groups[1], groups[1] + groups[2]) if found is None else found
+    return keys.astype(dtype, copy=False)
+
+
+def _values_of(values: Any) -> Any:
+    own = of_device(values)
+    return own if hasattr(own, "_lay_out") else as_array(own).ravel()
 
 
 def _source_of(array: Any) -> Source:

@@ -124,14 +124,15 @@ class LocalEngine:
 
     def reduce_by_key(self, keys: Source, values: Source, groups: tuple[Any, ...],
                       further_keys: Sequence[Source], statistics: Sequence[int], ignore_nan: bool,
-                      wrap: bool, ddof: int) -> tuple[Any, ...]:
+                      wrap: bool, ddof: int, quantiles: Sequence[float] = (),
+                      method: int = 1) -> tuple[Any, ...]:
         start = time.perf_counter()
         of_values, *of_keys = (self._source(one) for one in (values, keys, *further_keys))
         spec = _core.keyed_spec(groups, _core.reduction_spec(statistics, _core.grouping(-1),
                                                              ignore_nan, wrap, ddof))
         result = _core.Handle(_core.library.gridfold_keyed_free)
-        _core.reduce_by_key(self._engine(), of_keys, of_values, spec, result)
-        return (*_core.keyed_groups(result, len(statistics)),
+        _core.reduce_by_key(self._engine(), of_keys, of_values, spec, quantiles, method - 1, result)
+        return (*_core.keyed_groups(result, len(statistics), len(quantiles)),
                 _execution("by-key", start, of_values[0]))
 
     def scan(self, source: Source, operation: int, axis: Along, exclusive: bool, reverse: bool,

@@ -15,8 +15,8 @@ from ._reduce import Question, ask, group_length
 
 # Numbers of the wire.
 _METHODS = {"linear": 1, "lower": 2, "higher": 3, "nearest": 4, "midpoint": 5}
-_MEAN = 6
-INTERPOLATING = {1, 5, _MEAN}
+MEAN = 6
+INTERPOLATING = {1, 5, MEAN}
 
 
 class TopK(NamedTuple):
@@ -157,7 +157,7 @@ def _median(engine: Engine, x: Any, axis: Axis, keepdims: bool, ignore_nan: bool
         function: Any = np.nanmedian if ignore_nan else np.median
         return function(np.empty(question.array.shape, given), axis=question.axes,
                         keepdims=keepdims)
-    (values,) = _ask(engine, question, np.array([0.5]), _MEAN, ignore_nan)
+    (values,) = _ask(engine, question, np.array([0.5]), MEAN, ignore_nan)
     return _finish(values, given if is_float(given) else np.dtype(np.float64), question)
 
 

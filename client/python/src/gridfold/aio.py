@@ -43,7 +43,8 @@ class Connection:
         return call
 
     def group(self, keys: Any, **options: Any) -> Groups:
-        """As `gridfold.Connection.group`, with `agg` as a coroutine; not a coroutine itself."""
+        """As `gridfold.Connection.group`, with `agg` and `quantile` as coroutines; not a coroutine
+        itself."""
         return Groups(self, keys, options)
 
     def options(self, **options: Any) -> Connection:
@@ -75,6 +76,11 @@ class Groups:
         """As `gridfold.Connection.group(keys).agg`."""
         return await self._connection.aggregate(self._keys, values, statistics, **self._options,
                                                 **options)
+
+    async def quantile(self, values: Any, q: Any, **options: Any) -> Any:
+        """As `gridfold.Connection.group(keys).quantile`."""
+        return await self._connection.quantile_by_key(self._keys, values, q, **self._options,
+                                                      **options)
 
 
 class Connecting:
