@@ -70,8 +70,15 @@ def groups_by_key(server, values, random):
         yield f"sums by key, {name}", server.microseconds(
             "group", "--key-array", "k", "--array", "v", "--op", "sum", "--key-range",
             f"0:{int(keys.max()) + 1}", calls=2), read
+        yield f"medians by key, {name}", server.microseconds(
+            "group", "--key-array", "k", "--array", "v", "--op", "median", "--key-range",
+            f"0:{int(keys.max()) + 1}", calls=2), read
         server.run("array", "delete", "k")
-    server.run("array", "delete", "v")
+    server.put("w", random.random(values.size, dtype=np.float32))
+    yield "weighted median", server.microseconds(
+        "quantile", "--array", "v", "--weights-array", "w", "-q", "0.5"), read
+    for name in ("v", "w"):
+        server.run("array", "delete", name)
 
 
 def of_torch(samples, random):

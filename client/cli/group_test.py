@@ -72,7 +72,7 @@ class GroupTest(CommandLineTest):
         self.succeed(*arguments, "--op", "median", "--output", output)
         self.assertEqual(np.load(output).tolist(), medians)
         self.expect_failure(2, "median is --quantile 0.5", *arguments, "--op", "median", "-q", 1)
-        self.expect_failure(1, "quantiles", *arguments, "-q", 2)
+        self.expect_failure(1, "--quantile: 2 is not", *arguments, "-q", 2)
 
     def test_accumulators_of_keys_that_occur(self):
         parts = []

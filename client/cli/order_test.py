@@ -85,6 +85,27 @@ class OrderTest(CommandLineTest):
             answer = self.json("--transport", transport, "quantile", path, "-q", "0.01,0.5")
             self.assertEqual([one["values"][0] for one in answer["quantiles"]], expected)
 
+    def test_weights(self):
+        random = np.random.default_rng(7)
+        values, weights = random.integers(0, 50, (3, 40)), random.integers(0, 9, (3, 40))
+        paths = self.save("x.npy", values), self.save("w.npy", weights.astype(np.float32))
+        command = ("quantile", paths[0], "--weights", paths[1])
+        for axis, rows in ((None, [(values.ravel(), weights.ravel())]),
+                           (1, list(zip(values, weights)))):
+            flags = () if axis is None else ("--axis", axis)
+            answer = self.json(*command, *flags, "-q", "0.1,0.5")
+            self.assertEqual(answer["method"], "inverted_cdf")
+            for one in answer["quantiles"]:
+                expected = []
+                for x, w in rows:
+                    order = np.argsort(x, kind="stable")
+                    part = np.cumsum(w[order]) / w.sum()
+                    expected.append(x[order][np.searchsorted(part, one["probability"])])
+                self.assertEqual(one["values"], [int(x) for x in expected])
+        self.expect_failure(1, "--method", *command, "--method", "linear")
+        negative = self.save("negative.npy", -weights)
+        self.expect_failure(1, "negative", "quantile", paths[0], "--weights", negative)
+
     def test_faults(self):
         path = self.save("few.npy", np.arange(5))
         self.expect_failure(1, "--quantile", "quantile", path, "-q", "0.5,1.5")

@@ -100,6 +100,16 @@ absl::Status SetContiguousGrouping(const gridfold_grouping& grouping, kernels::G
   return SetGrouping(grouping, spec);
 }
 
+absl::Status SetQuantiles(const gridfold_quantile_spec* spec, kernels::QuantileSpec& planned) {
+  if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
+  return FirstError(
+      {SetValues(spec->quantiles, spec->quantile_count, "quantiles", planned.quantiles),
+       SetValues(spec->ranks, spec->rank_count, "ranks", planned.ranks),
+       SetEnum(spec->method, GRIDFOLD_QUANTILE_LINEAR, 6, "method", planned.method),
+       SetContiguousGrouping(spec->grouping, planned.grouping),
+       SetEnum(spec->nan_policy, 0, 2, "nan_policy", planned.nan_policy)});
+}
+
 // The field of bins as C has it: kinds of bins are members of one struct there.
 absl::StatusOr<kernels::BinSpec> BinsOf(const gridfold_bins& bins, uint64_t i) {
   switch (bins.kind) {
@@ -291,16 +301,25 @@ absl::StatusOr<kernels::QuantilePlan> PlanOf(const gridfold_array* array,
                                              const gridfold_quantile_spec* spec) {
   absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, "array");
   if (!description.ok()) return description.status();
-  if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
   kernels::QuantileSpec planned;
-  absl::Status status =
-      FirstError({SetValues(spec->quantiles, spec->quantile_count, "quantiles", planned.quantiles),
-                  SetValues(spec->ranks, spec->rank_count, "ranks", planned.ranks),
-                  SetEnum(spec->method, GRIDFOLD_QUANTILE_LINEAR, 6, "method", planned.method),
-                  SetContiguousGrouping(spec->grouping, planned.grouping),
-                  SetEnum(spec->nan_policy, 0, 2, "nan_policy", planned.nan_policy)});
-  if (!status.ok()) return status;
+  if (absl::Status status = SetQuantiles(spec, planned); !status.ok()) return status;
   return kernels::PlanQuantiles(*description, std::move(planned));
+}
+
+absl::StatusOr<kernels::WeightedQuantilePlan> PlanOf(const gridfold_array* array,
+                                                     const gridfold_array* weights,
+                                                     const gridfold_quantile_spec* spec) {
+  const absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, "array");
+  if (!description.ok()) return description.status();
+  const absl::StatusOr<kernels::ArrayDescription> of_weights = DescriptionOf(weights, "weights");
+  if (!of_weights.ok()) return of_weights.status();
+  kernels::QuantileSpec planned;
+  if (absl::Status status = SetQuantiles(spec, planned); !status.ok()) return status;
+  if (!planned.ranks.empty()) return InvalidField("ranks", "not with weights");
+  return kernels::PlanWeightedQuantiles(*description, *of_weights,
+                                        {.quantiles = std::move(planned.quantiles),
+                                         .grouping = std::move(planned.grouping),
+                                         .nan_policy = planned.nan_policy});
 }
 
 absl::StatusOr<kernels::TopPlan> PlanOf(const gridfold_array* array,
@@ -382,12 +401,11 @@ absl::StatusOr<kernels::KeyedReductionPlan> PlanOf(const KeyedArrays& arrays,
   }
   if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
   kernels::KeyedReductionSpec planned;
-  absl::Status status =
-      FirstError({SetReduction(spec->reduction, values->element_count, planned.reduction),
-                  SetKeyGroups(*spec, std::move(further_types), planned.groups),
-                  SetValues(quantiles.quantiles, quantiles.count, "quantiles", planned.quantiles),
-                  SetEnum(quantiles.method, GRIDFOLD_QUANTILE_LINEAR, 6, "method",
-                          planned.quantile_method)});
+  absl::Status status = FirstError(
+      {SetReduction(spec->reduction, values->element_count, planned.reduction),
+       SetKeyGroups(*spec, std::move(further_types), planned.groups),
+       SetValues(quantiles.quantiles, quantiles.count, "quantiles", planned.quantiles),
+       SetEnum(quantiles.method, GRIDFOLD_QUANTILE_LINEAR, 6, "method", planned.quantile_method)});
   if (!status.ok()) return status;
   absl::StatusOr<kernels::KeyedReductionPlan> plan =
       kernels::OutlineKeyedReduction(*keys, *values, std::move(planned), GRIDFOLD_BINS_MAX);

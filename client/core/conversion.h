@@ -20,6 +20,7 @@
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/scan.h"
 #include "kernels/contract/top.h"
+#include "kernels/contract/weighted_quantiles.h"
 
 namespace gridfold::core {
 
@@ -44,6 +45,9 @@ absl::StatusOr<kernels::ScanPlan> PlanOf(const gridfold_array* array,
                                          const gridfold_scan_spec* spec);
 absl::StatusOr<kernels::QuantilePlan> PlanOf(const gridfold_array* array,
                                              const gridfold_quantile_spec* spec);
+absl::StatusOr<kernels::WeightedQuantilePlan> PlanOf(const gridfold_array* array,
+                                                     const gridfold_array* weights,
+                                                     const gridfold_quantile_spec* spec);
 absl::StatusOr<kernels::TopPlan> PlanOf(const gridfold_array* array, const gridfold_top_spec* spec);
 absl::StatusOr<kernels::PairedPlan> PlanOf(const gridfold_columns* columns,
                                            const gridfold_paired_spec* spec);

@@ -253,6 +253,16 @@ GRIDFOLD_API gridfold_status gridfold_quantiles(gridfold_engine* engine,
                                                 const gridfold_quantile_spec* spec, void* values,
                                                 uint64_t value_count);
 
+/* Quantiles of elements that have weights: the smallest element for which the weights of all
+ * elements up to it are a part of at least q of all. Sums of weights are exact. Weights are as many
+ * as elements, of any type, finite, not negative, and not all 0 in any group. The spec has no
+ * ranks, and its method is not used: values are elements. */
+GRIDFOLD_API gridfold_status gridfold_weighted_quantiles(gridfold_engine* engine,
+                                                         const gridfold_array* array,
+                                                         const gridfold_array* weights,
+                                                         const gridfold_quantile_spec* spec,
+                                                         void* values, uint64_t value_count);
+
 typedef struct gridfold_top_spec {
   uint64_t count; /* Of each group: at least 1, and no more than the smallest one has. */
   int32_t

@@ -102,7 +102,7 @@ gridfold_status gridfold_reduce_by_bins(gridfold_engine* engine,
   return Guarded([&] {
     absl::StatusOr<KeyedArrays> arrays = ArraysOf(coordinates, coordinate_count, values, spec);
     if (arrays.ok() && spec->groups != GRIDFOLD_KEY_BINS) {
-      arrays = kernels::InvalidField("groups", "must be GRIDFOLD_KEY_BINS");
+      arrays = gridfold::kernels::InvalidField("groups", "must be GRIDFOLD_KEY_BINS");
     }
     return ReduceByKey(engine, arrays, spec, {}, result);
   });

@@ -178,7 +178,7 @@ TEST_F(KeyedTest, QuantilesOfEachKey) {
                                      wanted, quantile_count, method, &result_);
   };
   spec_.reduction.statistic_count = 0;
-  ASSERT_EQ(ask(1, 2, GRIDFOLD_QUANTILE_LINEAR), GRIDFOLD_OK) << gridfold_last_error();
+  ASSERT_EQ(ask(1, 2, GRIDFOLD_QUANTILE_LINEAR), GRIDFOLD_OK) << gridfold_last_message();
   gridfold_column column;
   const auto doubles = [&column] {
     const auto* const found = static_cast<const double*>(column.values);

@@ -35,6 +35,21 @@ absl::Status ComputeQuantiles(gridfold_engine* engine, const gridfold_array* arr
   return absl::OkStatus();
 }
 
+absl::Status ComputeWeightedQuantiles(gridfold_engine* engine, const gridfold_array* array,
+                                      const gridfold_array* weights,
+                                      const gridfold_quantile_spec* spec, void* values,
+                                      uint64_t value_count) {
+  if (absl::Status status = RequireArgument(engine, "engine"); !status.ok()) return status;
+  const auto plan = PlanOf(array, weights, spec);
+  if (!plan.ok()) return plan.status();
+  absl::Status status = CheckRoom(values, value_count, plan->elements.result_slot_count());
+  if (!status.ok()) return status;
+  const auto result = Run(*engine, *plan, *array, *weights);
+  if (!result.ok()) return result.status();
+  std::copy(result->slots.begin(), result->slots.end(), static_cast<uint64_t*>(values));
+  return absl::OkStatus();
+}
+
 absl::Status SelectTop(gridfold_engine* engine, const gridfold_array* array,
                        const gridfold_top_spec* spec, void* values, uint64_t* indices,
                        uint64_t value_count) {
@@ -61,6 +76,14 @@ gridfold_status gridfold_quantiles(gridfold_engine* engine, const gridfold_array
                                    const gridfold_quantile_spec* spec, void* values,
                                    uint64_t value_count) {
   return Guarded([&] { return ComputeQuantiles(engine, array, spec, values, value_count); });
+}
+
+gridfold_status gridfold_weighted_quantiles(gridfold_engine* engine, const gridfold_array* array,
+                                            const gridfold_array* weights,
+                                            const gridfold_quantile_spec* spec, void* values,
+                                            uint64_t value_count) {
+  return Guarded(
+      [&] { return ComputeWeightedQuantiles(engine, array, weights, spec, values, value_count); });
 }
 
 gridfold_status gridfold_select_top(gridfold_engine* engine, const gridfold_array* array,

@@ -59,6 +59,37 @@ TEST_F(CoreOrderTest, AnswersAreThoseOfTheOracle) {
   }
 }
 
+TEST_F(CoreOrderTest, WeightedQuantiles) {
+  const std::vector<int32_t> elements = {7, -2, 5, 9};
+  const std::vector<double> weights = {1, 2, 0, 5};
+  gridfold_array array{};
+  array.data = elements.data();
+  array.element_type = GRIDFOLD_INT32;
+  array.dimension_count = 1;
+  array.shape[0] = 4;
+  gridfold_array of_weights = array;
+  of_weights.data = weights.data();
+  of_weights.element_type = GRIDFOLD_FLOAT64;
+  const double wanted[] = {0.25, 0.3, 1};
+  gridfold_quantile_spec spec{};
+  spec.quantiles = wanted;
+  spec.quantile_count = 3;
+  std::vector<int64_t> found(3);
+  const auto ask = [&] {
+    return gridfold_weighted_quantiles(engine_.get(), &array, &of_weights, &spec, found.data(), 3);
+  };
+  ASSERT_EQ(ask(), GRIDFOLD_OK) << gridfold_last_message();
+  EXPECT_EQ(found, (std::vector<int64_t>{-2, 7, 9}));
+  of_weights.shape[0] = 3;
+  EXPECT_EQ(ask(), GRIDFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(gridfold_last_field()), "weights");
+  const uint64_t rank = 0;
+  spec.ranks = &rank;
+  spec.rank_count = 1;
+  EXPECT_EQ(ask(), GRIDFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(gridfold_last_field()), "ranks");
+}
+
 TEST_F(CoreOrderTest, BadArgumentsAreNamed) {
   const std::vector<double> elements = {3, 1, NAN};
   gridfold_array array{};

@@ -7,6 +7,7 @@
 #include "client/core/handles.h"
 #include "client/core/last_error.h"
 #include "kernels/cpu/lane/engine.h"
+#include "kernels/folds/weighted_quantiles.h"
 
 namespace gridfold::core {
 
@@ -50,6 +51,19 @@ absl::StatusOr<kernels::QuantileResult> Run(gridfold_engine& engine,
   if (!lane.ok()) return lane.status();
   kernels::RunStatistics statistics;
   return (*lane)->RunQuantiles(plan, SpanOf(&array, plan.array.size_bytes()), {}, statistics);
+}
+
+absl::StatusOr<kernels::QuantileResult> Run(gridfold_engine& engine,
+                                            const kernels::WeightedQuantilePlan& plan,
+                                            const gridfold_array& array,
+                                            const gridfold_array& weights) {
+  const auto lane = LaneOf(engine);
+  if (!lane.ok()) return lane.status();
+  const kernels::ArrayDescription& elements = plan.elements.array;
+  const uint64_t weight_bytes = elements.element_count * kernels::ElementSize(plan.weight_type);
+  kernels::RunStatistics statistics;
+  return kernels::FindWeightedQuantiles(plan, SpanOf(&array, elements.size_bytes()),
+                                        SpanOf(&weights, weight_bytes), **lane, {}, statistics);
 }
 
 absl::StatusOr<kernels::TopResult> Run(gridfold_engine& engine, const kernels::TopPlan& plan,

@@ -18,6 +18,10 @@ absl::Status Run(gridfold_engine& engine, const kernels::ScanPlan& plan,
 absl::StatusOr<kernels::QuantileResult> Run(gridfold_engine& engine,
                                             const kernels::QuantilePlan& plan,
                                             const gridfold_array& array);
+absl::StatusOr<kernels::QuantileResult> Run(gridfold_engine& engine,
+                                            const kernels::WeightedQuantilePlan& plan,
+                                            const gridfold_array& array,
+                                            const gridfold_array& weights);
 absl::StatusOr<kernels::TopResult> Run(gridfold_engine& engine, const kernels::TopPlan& plan,
                                        const gridfold_array& array);
 absl::StatusOr<kernels::PairedSums> Run(gridfold_engine& engine, const kernels::PairedPlan& plan,

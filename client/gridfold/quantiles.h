@@ -3,8 +3,10 @@
 #define GRIDFOLD_CLIENT_GRIDFOLD_QUANTILES_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "gridfold/array_input.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
 #include "gridfold/reduction.h"
@@ -20,6 +22,9 @@ enum class QuantileMethod {
   kNearest = 4,   // The nearer one; halfway, the one whose place is even. [an element]
   kMidpoint = 5,  // Interpolated halfway. [double]
   kMean = 6,      // The mean of the two, as NumPy's median. [double]
+  // With weights only: the smallest element up to which there is that part of the weights. [an
+  // element]
+  kInvertedCdf = 7,
 };
 
 struct QuantileOptions {
@@ -32,6 +37,9 @@ struct QuantileOptions {
   bool keep_dimensions = false;
   // kPropagate: a NaN makes all values of its group NaN. kIgnore: it is left out.
   NanPolicy nan_policy = NanPolicy::kPropagate;
+  // The weight of each element, finite and not negative, of any type but bool. With them the method
+  // is kInvertedCdf and there are no ranks.
+  std::optional<ArrayInput> weights = std::nullopt;
 };
 
 struct QuantileResult {

@@ -1,8 +1,10 @@
 // Quantiles, and the largest or smallest elements.
 #include <variant>
+#include <vector>
 
 #include "client/library/array_calls.h"
 #include "client/library/order_conversion.h"
+#include "client/library/together_call.h"
 #include "client/library/whole_call.h"
 #include "gridfold/client.h"
 
@@ -46,6 +48,15 @@ absl::StatusOr<Result> CallOrder(ArrayCalls& calls, const ArrayInput& array, con
 absl::StatusOr<QuantileResult> Client::ComputeQuantiles(const ArrayInput& array,
                                                         const QuantileOptions& options,
                                                         const CallOptions& call_options) {
+  if (options.weights) {
+    ArrayInput own = array;
+    QuantileOptions own_options = options;
+    const std::vector<ArrayInput*> arrays = {&own, &*own_options.weights};
+    return CallTogether<QuantileResult>(
+        *array_calls_, arrays, call_options, [&](const CallOptions& rest) {
+          return QuantilesOnce(array_calls_->transport(), own, own_options, rest);
+        });
+  }
   return CallOrder<QuantileResult>(*array_calls_, array, options, call_options, QuantilesOnce);
 }
 

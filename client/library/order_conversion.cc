@@ -54,6 +54,9 @@ absl::StatusOr<std::vector<StatisticValues>> ToEntries(const Lists& lists, size_
 WireMessage ToWire(const ArrayInput& array, const QuantileOptions& options) {
   WireMessage message;
   message.AppendArray(v1::ComputeQuantilesRequest::kArrayFieldNumber, array);
+  if (options.weights) {
+    message.AppendArray(v1::ComputeQuantilesRequest::kWeightsFieldNumber, *options.weights);
+  }
   message.AppendFields(ToProto(options));
   return message;
 }

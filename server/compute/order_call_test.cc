@@ -177,6 +177,58 @@ TEST_F(OrderCallTest, NansByPolicy) {
   EXPECT_EQ(quantiles_.quantile_values(0).double_values().values(0), 4);
 }
 
+TEST_F(OrderCallTest, WeightsAlongEverySetOfAxes) {
+  // Weights that all are equal: what is known of elements tells the quantile.
+  for (uint32_t axes = 1; axes < 16; ++axes) {
+    SCOPED_TRACE(axes);
+    v1::ComputeQuantilesRequest request;
+    *request.mutable_array() = InlineArray();
+    *request.mutable_weights() = ArrayOf(v1::ELEMENT_TYPE_UINT8, std::vector<uint8_t>(120, 3));
+    request.add_quantiles(0.5);
+    SetAxes(axes, *request.mutable_grouping());
+    std::vector<int64_t> medians;
+    for (std::vector<int32_t> group : Groups(axes)) {
+      std::sort(group.begin(), group.end());
+      medians.push_back(group[(group.size() + 1) / 2 - 1]);
+    }
+    ASSERT_TRUE(Ask(request).ok());
+    EXPECT_THAT(quantiles_.quantile_values(0).int64_values().values(), ElementsAreArray(medians));
+    EXPECT_EQ(quantiles_.execution().strategy(), "quantiles/weighted");
+  }
+}
+
+TEST_F(OrderCallTest, WeightsOfResidentArraysAndFaultyOnes) {
+  v1::ComputeQuantilesRequest request;
+  *request.mutable_array() = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, std::vector<float>{5, 1, 3, 2});
+  const std::vector<double> weights = {1, 2, 4, 0};
+  caller_.Put("w", v1::ELEMENT_TYPE_FLOAT64, {4}, weights);
+  *request.mutable_weights() = Resident("w");
+  request.add_quantiles(0.25);
+  request.add_quantiles(0.5);
+  request.add_quantiles(1);
+  request.set_method(v1::QUANTILE_METHOD_INVERTED_CDF);
+  ASSERT_TRUE(Ask(request).ok());
+  ASSERT_EQ(quantiles_.quantile_values_size(), 3);
+  for (const auto& [i, value] : {std::pair{0, 1.0}, {1, 3.0}, {2, 5.0}}) {
+    EXPECT_THAT(quantiles_.quantile_values(i).double_values().values(), ElementsAre(value));
+  }
+  request.set_method(v1::QUANTILE_METHOD_LINEAR);
+  ExpectInvalidField(Ask(request), "method");
+  request.clear_method();
+  request.add_ranks(0);
+  ExpectInvalidField(Ask(request), "ranks");
+  request.clear_ranks();
+  *request.mutable_weights() = ArrayOf(v1::ELEMENT_TYPE_INT8, std::vector<int8_t>{1, 2, -3, 4});
+  ExpectInvalidField(Ask(request), "weights");
+  *request.mutable_weights() = ArrayOf(v1::ELEMENT_TYPE_INT8, std::vector<int8_t>{1, 2, 3});
+  ExpectInvalidField(Ask(request), "weights.inline_array.data");
+  *request.mutable_weights() = ArrayOf(v1::ELEMENT_TYPE_BOOL, std::vector<uint8_t>{1, 1, 0, 1});
+  ExpectInvalidField(Ask(request), "weights.inline_array.element_type");
+  request.clear_weights();
+  request.set_method(v1::QUANTILE_METHOD_INVERTED_CDF);
+  ExpectInvalidField(Ask(request), "method");
+}
+
 TEST_F(OrderCallTest, UnknownArraysAndFaultyQuantiles) {
   v1::ComputeQuantilesRequest request;
   *request.mutable_array() = Resident("nothing");

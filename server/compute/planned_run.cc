@@ -258,6 +258,9 @@ absl::StatusOr<v1::ComputeQuantilesResponse> RunPlanned(const PlannedQuantiles& 
   const absl::StatusOr<kernels::QuantileResult> result =
       QuantilesInOrder(planned, lane, stop, statistics);
   if (absl::Status status = EndUse(planned.input.region); !status.ok()) return status;
+  if (planned.weights) {
+    if (absl::Status status = EndUse(planned.weights->region); !status.ok()) return status;
+  }
   if (!result.ok()) return result.status();
   v1::ComputeQuantilesResponse response;
   FillResponse(planned.plan, *result, response);

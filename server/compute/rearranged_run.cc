@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "kernels/contract/shape.h"
+#include "kernels/contract/weighted_quantiles.h"
+#include "kernels/folds/weighted_quantiles.h"
 #include "server/compute/selected_run.h"
 
 namespace gridfold::server {
@@ -57,6 +59,27 @@ auto RunInOrder(const Planned& planned, kernels::Lane& lane, const std::stop_tok
   });
 }
 
+// Quantiles of elements that have weights, which are brought in their order.
+absl::StatusOr<kernels::QuantileResult> WeightedInOrder(const PlannedQuantiles& planned,
+                                                        const kernels::InputSpan& elements,
+                                                        kernels::Lane& lane,
+                                                        const std::stop_token& stop,
+                                                        kernels::RunStatistics& statistics) {
+  const kernels::WeightedQuantilePlan plan{
+      .elements = planned.plan, .weight_type = planned.weights->description.element_type};
+  if (!planned.rearrangement) {
+    return kernels::FindWeightedQuantiles(plan, elements, planned.weights->data, lane, stop,
+                                          statistics);
+  }
+  const absl::StatusOr<ArrayLease> weights =
+      CopyInOrder(*planned.rearrangement, *planned.weights, lane, stop, statistics);
+  if (!weights.ok()) return weights.status();
+  return RunStep(statistics, [&](kernels::RunStatistics& run) {
+    return kernels::FindWeightedQuantiles(plan, elements, kernels::ResidentSpan((*weights)->span()),
+                                          lane, stop, run);
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<kernels::ReductionResult> ReduceInOrder(const PlannedReduction& planned,
@@ -76,6 +99,9 @@ absl::StatusOr<kernels::QuantileResult> QuantilesInOrder(const PlannedQuantiles&
                                                          kernels::RunStatistics& statistics) {
   return RunInOrder(planned, lane, stop, statistics,
                     [&](const kernels::InputSpan& input, kernels::RunStatistics& run) {
+                      if (planned.weights) {
+                        return WeightedInOrder(planned, input, lane, stop, run);
+                      }
                       return lane.RunQuantiles(planned.plan, input, stop, run);
                     });
 }

@@ -452,6 +452,7 @@ TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
                                               "by-key/sort",
                                               "quantiles/partial-sort",
                                               "quantiles/digits",
+                                              "quantiles/weighted",
                                               "top/one-pass",
                                               "create",
                                               "batch",

@@ -1,8 +1,11 @@
 // Plans order statistics: PlanRequest of quantiles, and of the largest or smallest elements.
+#include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/contract/weighted_quantiles.h"
 #include "server/planning/array_validation.h"
 #include "server/planning/axes_validation.h"
 #include "server/planning/request_validation.h"
@@ -36,12 +39,62 @@ absl::Status CheckTargetCount(const v1::ComputeQuantilesRequest& request) {
                    " are more than the ", kMax, " that a request may have"));
 }
 
+absl::Status ConvertMethod(const v1::ComputeQuantilesRequest& request,
+                           kernels::QuantileMethod& method) {
+  if (!request.has_weights()) {
+    if (request.method() == v1::QUANTILE_METHOD_INVERTED_CDF) {
+      return InvalidField("method", "inverted_cdf is that of weights, and there are none");
+    }
+    return Assign(FromWire(request.method(), "method"), method);
+  }
+  if (request.ranks_size() > 0) return InvalidField("ranks", "not with weights");
+  if (request.method() == v1::QUANTILE_METHOD_UNSPECIFIED ||
+      request.method() == v1::QUANTILE_METHOD_INVERTED_CDF) {
+    return absl::OkStatus();
+  }
+  return InvalidField("method", "with weights it is inverted_cdf");
+}
+
 absl::Status ConvertSpec(const v1::ComputeQuantilesRequest& request, kernels::QuantileSpec& spec) {
   if (absl::Status status = CheckTargetCount(request); !status.ok()) return status;
   spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
   spec.ranks.assign(request.ranks().begin(), request.ranks().end());
-  return FirstError(Assign(FromWire(request.method(), "method"), spec.method),
+  return FirstError(ConvertMethod(request, spec.method),
                     Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy));
+}
+
+// The weights of the elements of `array`, which lie where they can be used together.
+absl::Status HoldWeights(const v1::ArraySource& source, const InputArray& array,
+                         const PlanningContext& context, PlannedQuantiles& planned) {
+  absl::StatusOr<InputArray> weights = ValidateArray(source, "weights", context);
+  if (!weights.ok()) return weights.status();
+  if (weights->is_bool) return InvalidField(weights->type_field(), "no bool: send uint8");
+  for (const InputArray* const one : std::initializer_list<const InputArray*>{&array, &*weights}) {
+    if (one->is_sharded()) {
+      return InvalidField(one->field, "lies on several devices, which is not for weights");
+    }
+  }
+  const uint64_t count = weights->description.element_count;
+  if (count != array.description.element_count) {
+    return InvalidField(weights->count_field(), absl::StrCat(count, " elements, where `array` has ",
+                                                             array.description.element_count));
+  }
+  planned.engine = array.engine();
+  absl::Status status = RequireEngine(weights->field, weights->engine(), "request", planned.engine);
+  planned.weights = *std::move(weights);
+  return status;
+}
+
+absl::StatusOr<kernels::QuantilePlan> PlanWithWeights(const kernels::ArrayDescription& array,
+                                                      const InputArray& weights,
+                                                      kernels::QuantileSpec spec) {
+  absl::StatusOr<kernels::WeightedQuantilePlan> plan =
+      kernels::PlanWeightedQuantiles(array, weights.description,
+                                     {.quantiles = std::move(spec.quantiles),
+                                      .grouping = std::move(spec.grouping),
+                                      .nan_policy = spec.nan_policy});
+  if (!plan.ok()) return plan.status();
+  return std::move(plan->elements);
 }
 
 // The copies of the input, where it lies on several devices, and where the groups need one.
@@ -80,15 +133,29 @@ absl::StatusOr<PlannedQuantiles> PlanRequest(const v1::ComputeQuantilesRequest& 
   PlannedQuantiles planned;
   kernels::QuantileSpec spec;
   PlannedGroups groups;
-  const absl::Status status = FirstError(
+  absl::Status status = FirstError(
       ConvertSpec(request, spec),
       Assign(PlanContiguousGroups(request.grouping(), array->shaped(), context.limits), groups),
       Assign(PlanResultShape(request.grouping(), array->shape, request.keep_dimensions()),
              planned.result_shape));
+  if (status.ok() && request.has_weights()) {
+    status = HoldWeights(request.weights(), *array, context, planned);
+  }
   if (!status.ok()) return status;
   spec.grouping = std::move(groups.grouping);
-  return Complete(kernels::PlanQuantiles(groups.array, std::move(spec)), groups, *std::move(array),
-                  context, std::move(planned));
+  const std::optional<InputArray> weights = planned.weights;
+  absl::StatusOr<PlannedQuantiles> completed =
+      Complete(weights ? PlanWithWeights(groups.array, *weights, std::move(spec))
+                       : kernels::PlanQuantiles(groups.array, std::move(spec)),
+               groups, *std::move(array), context, std::move(planned));
+  if (!completed.ok() || !weights || !completed->rearrangement) return completed;
+  // Both are copied.
+  const uint64_t copied_bytes = groups.array.size_bytes() + weights->description.size_bytes();
+  status =
+      Assign(PlanRearrangement(*groups.rearrangement, copied_bytes, completed->engine, context),
+             completed->rearrangement);
+  if (!status.ok()) return status;
+  return completed;
 }
 
 absl::StatusOr<PlannedTop> PlanRequest(const v1::SelectTopRequest& request,

@@ -109,7 +109,13 @@ void Place(const PlannedReduction& planned, JobWork& work) {
   Require(EngineOf(planned), work);
   Place(planned.selection, work);
 }
-void Place(const PlannedQuantiles& planned, JobWork& work) { PlaceOne(planned, work); }
+void Place(const PlannedQuantiles& planned, JobWork& work) {
+  PlaceOne(planned, work);
+  if (!planned.weights) return;
+  if (!planned.rearrangement) Require(planned.engine, work);
+  work.resident_bytes += ResidentBytes(planned.weights->data);
+  Place(planned.rearrangement, planned.weights->description.size_bytes(), work);
+}
 void Place(const PlannedTop& planned, JobWork& work) { PlaceOne(planned, work); }
 
 void Place(const PlannedPaired& planned, JobWork& work) {

@@ -134,7 +134,10 @@ struct PlannedQuantiles {
   InputArray input;
   kernels::Shape result_shape;
   std::optional<PlannedGather> gather;  // Before the rearrangement.
+  // Of the input and of its weights.
   std::optional<PlannedRearrangement> rearrangement;
+  std::optional<InputArray> weights;  // Of the input's elements.
+  std::optional<uint32_t> engine;     // Which must run it, where any will not do.
 };
 
 struct PlannedTop {

@@ -297,7 +297,7 @@ TEST_P(KeyedStreamTest, ErrorsNameTheirField) {
   {
     v1::ReduceByKeyRequest medians = found;
     medians.add_quantiles(0.5);
-    ExpectError(One(medians, two_keys, two_values), "header.quantiles", "in streams");
+    ExpectError(One(medians, two_keys, two_values), "request.quantiles", "in streams");
   }
   {
     // The key that is outside is named by its place in the whole.

@@ -9,23 +9,22 @@ namespace gridfold::client {
 void QuantileArguments::AddTo(CLI::App& command, const std::string& description,
                               const std::string& group) {
   command.add_option("-q,--quantile", quantiles_, description)->type_name("Q,...")->group(group);
-  AddChoice<QuantileMethod>(command, "--method", method_,
-                            {{"linear", QuantileMethod::kLinear},
-                             {"lower", QuantileMethod::kLower},
-                             {"higher", QuantileMethod::kHigher},
-                             {"nearest", QuantileMethod::kNearest},
-                             {"midpoint", QuantileMethod::kMidpoint},
-                             {"mean", QuantileMethod::kMean}},
-                            "What a quantile between two elements is, as in NumPy; mean is that "
-                            "of NumPy's median")
+  AddChoice<std::optional<QuantileMethod>>(
+      command, "--method", method_,
+      {{"linear", QuantileMethod::kLinear},
+       {"lower", QuantileMethod::kLower},
+       {"higher", QuantileMethod::kHigher},
+       {"nearest", QuantileMethod::kNearest},
+       {"midpoint", QuantileMethod::kMidpoint},
+       {"mean", QuantileMethod::kMean}},
+      "What a quantile between two elements is, as in NumPy; mean is that of NumPy's median")
       ->default_str("linear")
       ->group(group);
 }
 
 absl::StatusOr<std::vector<double>> QuantileArguments::ToQuantiles() const {
   if (quantiles_.empty()) return std::vector<double>();
-  absl::StatusOr<std::vector<double>> quantiles =
-      ParseNumberList<double>("--quantile", quantiles_);
+  absl::StatusOr<std::vector<double>> quantiles = ParseNumberList<double>("--quantile", quantiles_);
   if (!quantiles.ok()) return WithExitCode(quantiles.status(), ExitCode::kUsage);
   return quantiles;
 }

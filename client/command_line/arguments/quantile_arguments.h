@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_ARGUMENTS_QUANTILE_ARGUMENTS_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_ARGUMENTS_QUANTILE_ARGUMENTS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,10 @@ class QuantileArguments {
   void AddTo(CLI::App& command, const std::string& description, const std::string& group);
 
   bool are_given() const { return !quantiles_.empty(); }
-  QuantileMethod method() const { return method_; }
+  // By default that of most questions.
+  QuantileMethod method(QuantileMethod otherwise = QuantileMethod::kLinear) const {
+    return method_.value_or(otherwise);
+  }
 
   // None where there are none. INVALID_ARGUMENT, which ends the program with kUsage, for a text
   // that is no list of numbers.
@@ -26,7 +30,7 @@ class QuantileArguments {
 
  private:
   std::string quantiles_;
-  QuantileMethod method_ = QuantileMethod::kLinear;
+  std::optional<QuantileMethod> method_;
 };
 
 }  // namespace gridfold::client

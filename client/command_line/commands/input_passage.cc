@@ -122,6 +122,19 @@ absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOpti
   return ReadInput(session, *std::move(opened), options.shared, share);
 }
 
+absl::StatusOr<std::optional<InputPassage>> OpenSecond(const Session& session,
+                                                       const InputOptions& first,
+                                                       const SecondArray& second,
+                                                       size_t chunk_bytes,
+                                                       const RequestShare& share) {
+  if (!second.IsGiven()) return std::nullopt;
+  const absl::StatusOr<InputOptions> options = ToSecondOptions(first, second);
+  if (!options.ok()) return options.status();
+  absl::StatusOr<InputPassage> opened = OpenPassage(session, *options, chunk_bytes, share);
+  if (!opened.ok()) return opened.status();
+  return std::optional<InputPassage>(*std::move(opened));
+}
+
 absl::StatusOr<bool> TakesAnyStream(const Session& session) {
   const absl::StatusOr<uint64_t> message_bytes = session.MessageBytesMax();
   if (!message_bytes.ok()) return message_bytes.status();

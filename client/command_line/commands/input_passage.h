@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/command_line/arguments/second_array.h"
 #include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/input_array.h"
 #include "client/command_line/session.h"
@@ -44,6 +45,14 @@ absl::StatusOr<InputPassage> ReadInput(const Session& session, InputPassage open
 // OpenPassage calls FindInput, then ReadInput.
 absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOptions& options,
                                          size_t chunk_bytes, const RequestShare& share);
+
+// Opens an array beside the first one, like it but for what `second` says; none where it is not
+// given.
+absl::StatusOr<std::optional<InputPassage>> OpenSecond(const Session& session,
+                                                       const InputOptions& first,
+                                                       const SecondArray& second,
+                                                       size_t chunk_bytes,
+                                                       const RequestShare& share);
 
 // Whether the server holds enough of a stream for questions whose parts do not end where messages
 // do: segments, and scans. One with small messages may not.

@@ -1,7 +1,9 @@
 // gridfold quantile: exact quantiles of an array or of its groups.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/Config.hpp"
@@ -12,6 +14,7 @@
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/quantile_arguments.h"
+#include "client/command_line/arguments/second_array.h"
 #include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
@@ -32,6 +35,7 @@ Examples:
   gridfold quantile delay.npy --method nearest       an element
   gridfold quantile delay.npy --rank 0,9             the smallest and the tenth element
   gridfold quantile --array samples -q 0.99          an array on the server
+  gridfold quantile delay.npy --weights passengers.npy -q 0.5    half of the passengers
 )";
 
 class QuantileCommand : public Command {
@@ -52,6 +56,13 @@ class QuantileCommand : public Command {
         ->type_name("N,...")
         ->group(group);
     command_
+        .add_option("--weights", weights_.path,
+                    "The weight of each element: a quantile is then the smallest element up to "
+                    "which there is that part of the weights")
+        ->type_name("FILE")
+        ->group("Weights");
+    AddSecondArrayParts(command_, "Weights", {"--weights", "--weights", "Their"}, weights_);
+    command_
         .add_flag("--keep-dimensions", keep_dimensions_,
                   "Axes that the groups run along stay in the result's shape")
         ->group(group);
@@ -64,14 +75,16 @@ class QuantileCommand : public Command {
   bool IsChosen() const override { return command_.parsed(); }
 
   absl::Status Run(const Session& session) override {
-    const absl::StatusOr<QuantileOptions> options = ToOptions();
+    absl::StatusOr<QuantileOptions> options = ToOptions();
     if (!options.ok()) return options.status();
     if (absl::Status status = output_.Check(/*answer_count=*/1); !status.ok()) return status;
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
     const absl::StatusOr<InputArray> array =
-        OpenWhole(session, *input, OffsetBytes(options->grouping));
+        weights_.IsGiven() ? OpenWithWeights(session, *input)
+                           : OpenWhole(session, *input, OffsetBytes(options->grouping));
     if (!array.ok()) return array.status();
+    if (weight_array_) options->weights = weight_array_->input();
     const absl::StatusOr<Answer<QuantileResult>> answer =
         session.Ask(*array, [&](Client& client, const CallOptions& call_options) {
           return client.ComputeQuantiles(array->input(), *options, call_options);
@@ -88,6 +101,24 @@ class QuantileCommand : public Command {
   }
 
  private:
+  // The elements; their weights, which lie where they do, become weight_array_.
+  absl::StatusOr<InputArray> OpenWithWeights(const Session& session, const InputOptions& input) {
+    constexpr size_t kChunkBytes = size_t{1} << 20;
+    const RequestShare share{.array_count = 2,
+                             .goes_by_library = !input.resident && weights_.reference.empty()};
+    absl::StatusOr<InputPassage> elements = OpenPassage(session, input, kChunkBytes, share);
+    if (!elements.ok()) return elements.status();
+    auto weights = OpenSecond(session, input, weights_, kChunkBytes, share);
+    if (!weights.ok()) return weights.status();
+    std::optional<ArrayPlace> place = PlaceOf(*weights);
+    absl::StatusOr<InputArray> settled = Settle(session, *std::move(elements), place);
+    if (!settled.ok()) return settled.status();
+    auto settled_weights = Settle(session, *std::move(weights), place);
+    if (!settled_weights.ok()) return settled_weights.status();
+    weight_array_ = *std::move(settled_weights);
+    return settled;
+  }
+
   absl::StatusOr<QuantileOptions> ToOptions() const {
     QuantileOptions options;
     absl::StatusOr<std::vector<double>> quantiles = quantiles_.ToQuantiles();
@@ -102,7 +133,8 @@ class QuantileCommand : public Command {
     absl::StatusOr<Grouping> grouping = grouping_.ToGrouping();
     if (!grouping.ok()) return grouping.status();
     options.grouping = *std::move(grouping);
-    options.method = quantiles_.method();
+    options.method = quantiles_.method(weights_.IsGiven() ? QuantileMethod::kInvertedCdf
+                                                          : QuantileMethod::kLinear);
     options.nan_policy = grouping_.nan_policy();
     options.keep_dimensions = keep_dimensions_;
     return options;
@@ -112,6 +144,8 @@ class QuantileCommand : public Command {
   InputArguments input_;
   GroupingArguments grouping_;
   QuantileArguments quantiles_;
+  SecondArray weights_{.reference_flag = "--weights-array"};
+  std::optional<InputArray> weight_array_;
   std::string ranks_;
   bool keep_dimensions_ = false;
   AnswerOutput output_;

@@ -121,9 +121,9 @@ class RelateCommand : public Command {
         .goes_by_library = is_of_files};
     absl::StatusOr<InputPassage> opened_x = OpenPassage(session, input, kChunkBytes, share);
     if (!opened_x.ok()) return opened_x.status();
-    auto opened_y = OpenSecond(session, input, y_, share);
+    auto opened_y = OpenSecond(session, input, y_, kChunkBytes, share);
     if (!opened_y.ok()) return opened_y.status();
-    auto opened_weights = OpenSecond(session, input, weights_, share);
+    auto opened_weights = OpenSecond(session, input, weights_, kChunkBytes, share);
     if (!opened_weights.ok()) return opened_weights.status();
     // Arrays of one request lie on one device, which is known of those that are there.
     std::optional<ArrayPlace> place = PlaceOf(*opened_y);
@@ -139,18 +139,6 @@ class RelateCommand : public Command {
     return session.Ask(*x, [&](Client& client, const CallOptions& call_options) {
       return client.RelateArrays(x->input(), options_, call_options);
     });
-  }
-
-  static absl::StatusOr<std::optional<InputPassage>> OpenSecond(const Session& session,
-                                                                const InputOptions& first,
-                                                                const SecondArray& second,
-                                                                const RequestShare& share) {
-    if (!second.IsGiven()) return std::nullopt;
-    const absl::StatusOr<InputOptions> options = ToSecondOptions(first, second);
-    if (!options.ok()) return options.status();
-    absl::StatusOr<InputPassage> opened = OpenPassage(session, *options, kChunkBytes, share);
-    if (!opened.ok()) return opened.status();
-    return std::optional<InputPassage>(*std::move(opened));
   }
 
   CLI::App& command_;

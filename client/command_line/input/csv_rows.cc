@@ -14,7 +14,7 @@ constexpr size_t kWindowBytes = size_t{256} << 10;
 constexpr size_t kRowBytesMax = size_t{16} << 20;
 
 // The byte order mark that spreadsheets write.
-constexpr absl::string_view kMark = "\xEF\xBB\xBF";
+constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
 
@@ -56,8 +56,8 @@ absl::Status CsvRows::Refill() {
   window_bytes_ = held_bytes + *size;
   row_ = 0;
   if (!std::exchange(is_begun_, true) &&
-      absl::StartsWith(absl::string_view(window_).substr(0, window_bytes_), kMark)) {
-    row_ = kMark.size();
+      absl::StartsWith(absl::string_view(window_).substr(0, window_bytes_), kByteOrderMark)) {
+    row_ = kByteOrderMark.size();
   }
   return absl::OkStatus();
 }

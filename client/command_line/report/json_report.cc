@@ -204,7 +204,8 @@ std::string Write(const Json& object) {
 }
 
 const char* MethodName(QuantileMethod method) {
-  constexpr const char* kNames[] = {"linear", "lower", "higher", "nearest", "midpoint", "mean"};
+  constexpr const char* kNames[] = {"linear",   "lower", "higher",      "nearest",
+                                    "midpoint", "mean",  "inverted_cdf"};
   return kNames[static_cast<size_t>(method) - 1];
 }
 

@@ -69,7 +69,7 @@ py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const
   });
   py::list columns;
   for (auto& entry : result->entries) columns.append(Adopt(std::move(entry.values)));
-  for (auto& values : result->quantile_values) columns.append(Adopt(std::move(values)));
+  for (auto& of_quantile : result->quantile_values) columns.append(Adopt(std::move(of_quantile)));
   py::list edges;
   for (client::ResolvedBins& bins : result->bins) edges.append(Adopt(std::move(bins.edges)));
   const bool is_found = std::holds_alternative<client::FoundKeys>(options.groups);

@@ -1,5 +1,6 @@
 // Connection.quantiles and Connection.top.
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,11 +23,13 @@ client::NanPolicy PolicyOf(bool ignore_nan) {
 // An array for each quantile, and how the job ran.
 py::tuple ComputeQuantiles(const Connection& connection, const py::tuple& source,
                            const std::vector<double>& quantiles, int method,
-                           const std::vector<int32_t>& axes, bool ignore_nan) {
-  const client::QuantileOptions options{.quantiles = quantiles,
-                                        .method = static_cast<client::QuantileMethod>(method),
-                                        .grouping = ToGrouping(axes),
-                                        .nan_policy = PolicyOf(ignore_nan)};
+                           const std::vector<int32_t>& axes, bool ignore_nan,
+                           const std::optional<py::tuple>& weights) {
+  client::QuantileOptions options{.quantiles = quantiles,
+                                  .method = static_cast<client::QuantileMethod>(method),
+                                  .grouping = ToGrouping(axes),
+                                  .nan_policy = PolicyOf(ignore_nan)};
+  if (weights) options.weights = ToInput(*weights);
   const client::ArrayInput input = ToInput(source);
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
     return client.ComputeQuantiles(input, options, call);
@@ -57,7 +60,8 @@ py::tuple SelectTop(const Connection& connection, const py::tuple& source, uint6
 
 void AddOrderStatistics(ConnectionClass& connection) {
   connection.def("quantiles", &ComputeQuantiles, py::arg("source"), py::arg("quantiles"),
-                 py::arg("method"), py::arg("axis"), py::arg("ignore_nan"));
+                 py::arg("method"), py::arg("axis"), py::arg("ignore_nan"),
+                 py::arg("weights") = std::nullopt);
   connection.def("top", &SelectTop, py::arg("source"), py::arg("count"), py::arg("smallest"),
                  py::arg("axis"), py::arg("ignore_nan"));
 }

@@ -18,6 +18,18 @@ def top(array, k, axis, largest):
     return np.take_along_axis(array, order, axis), order
 
 
+def weighted_quantile(array, weights, q, axis):
+    """As NumPy 2 has it; sums of weights are exact."""
+    if axis is None:
+        array, weights, axis = array.ravel(), weights.ravel(), 0
+    order = np.argsort(array, axis=axis, kind="stable")
+    part = np.cumsum(np.take_along_axis(weights, order, axis), axis, np.float64)
+    part = part / np.take(part, [-1], axis)
+    place = np.argmax((part >= q) & (part > 0), axis=axis)
+    return np.take_along_axis(np.take_along_axis(array, order, axis),
+                              np.expand_dims(place, axis), axis).squeeze(axis)
+
+
 class OrderTest(PackageTest):
     def both(self):
         yield "server", self.gpu
@@ -60,6 +72,39 @@ class OrderTest(PackageTest):
                         self.gpu.percentile(given, [[10, 50], [60, 90]], axis, keepdims=keepdims),
                         np.percentile(array.astype("f8"), [[10, 50], [60, 90]], axis,
                                       keepdims=keepdims), f"{form} {axis}")
+
+    def test_weights(self):
+        random = np.random.default_rng(6)
+        for name, gpu in self.both():
+            for dtype in (np.dtype("f4"), np.dtype("i8"), np.dtype("u1"), np.dtype("f8")):
+                array = np.rint(random.random((4, 9)) * 20).astype(dtype)
+                weights = random.integers(0, 7, (4, 9)) / 4
+                weights[0] += 1  # No group has nothing but zeros.
+                weights[:, 0] += 1
+                for axis in (None, 0, 1):
+                    with self.subTest(engine=name, dtype=dtype, axis=axis):
+                        expected = [weighted_quantile(array, weights, q, axis)
+                                    for q in QUANTILES]
+                        self.assert_same(
+                            gpu.quantile(array, QUANTILES, axis, method="inverted_cdf",
+                                         weights=weights), np.array(expected))
+                along = gpu.quantile(array, 0.5, 1, method="inverted_cdf", weights=np.arange(9))
+                self.assert_same(along, weighted_quantile(
+                    array, np.broadcast_to(np.arange(9), (4, 9)), 0.5, 1))
+            with_nan = np.array([4.0, np.nan, 2.0])
+            self.assertTrue(np.isnan(gpu.quantile(with_nan, 0.5, method="inverted_cdf",
+                                                  weights=[1, 1, 2])))
+            self.assertEqual(gpu.nanquantile(with_nan, 0.5, method="inverted_cdf",
+                                             weights=[1, 9, 2]), 2)
+            with self.assertRaisesRegex(ValueError, "Only method 'inverted_cdf'"):
+                gpu.quantile([1, 2], 0.5, weights=[1, 2])
+            with self.assertRaisesRegex(ValueError, "Shape of weights"):
+                gpu.quantile([1, 2], 0.5, method="inverted_cdf", weights=[1, 2, 3])
+            with self.assertRaisesRegex(gf.InvalidArgumentError, "negative"):
+                gpu.quantile([1, 2], 0.5, method="inverted_cdf", weights=[1, -2])
+        resident = self.gpu.put(np.arange(6.0)), self.gpu.put(np.arange(6, dtype="u2"))
+        self.assertEqual(self.gpu.quantile(resident[0], 0.5, method="inverted_cdf",
+                                           weights=resident[1]), 4)
 
     def test_nan(self):
         array = np.array([[1.0, np.nan, 3.0, 2.0], [5.0, 4.0, 8.0, 7.0]])

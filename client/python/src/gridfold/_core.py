@@ -251,14 +251,20 @@ _INTERPOLATING = {0, 4, 5}
 
 
 def quantiles(engine: Handle, source: Source, wanted: Sequence[float], method: int, is_rows: bool,
-              ignore_nan: bool) -> list[Array]:
+              ignore_nan: bool, weights: Optional[Source] = None) -> list[Array]:
     """An array for each quantile of a source of NumPy's: of its rows, or of the whole."""
     numbers = np.ascontiguousarray(wanted, np.float64)
     array = to_array(source)
-    spec = CQuantileSpec(numbers.ctypes.data, numbers.size, None, 0, method,
+    of_spec = method if weights is None else 0  # Of weights there is one method.
+    spec = CQuantileSpec(numbers.ctypes.data, numbers.size, None, 0, of_spec,
                          CGrouping(AXES[1 if is_rows else -1]), ignore_nan)
     dtype = np.float64 if method in _INTERPOLATING else _element_kind(source[1])
     values = np.empty((numbers.size, _group_count(source, is_rows)), dtype)
+    if weights is not None:
+        check(library.gridfold_weighted_quantiles(
+            engine, ctypes.byref(array), ctypes.byref(to_array(weights)), ctypes.byref(spec),
+            ctypes.c_void_p(values.ctypes.data), ctypes.c_uint64(values.size)))
+        return list(values)
     check(library.gridfold_quantiles(engine, ctypes.byref(array), ctypes.byref(spec),
                                      ctypes.c_void_p(values.ctypes.data),
                                      ctypes.c_uint64(values.size)))

@@ -68,9 +68,9 @@ class Engine(Protocol):
                       wrap: bool, ddof: int, quantiles: Sequence[float] = (),
                       method: int = 1) -> tuple[Any, ...]:
         """Keys where they are found or None, counts, a tuple of each statistic's values and then of
-        each quantile's, edges of bins, (underflow, overflow, NaN) and the execution. `groups` is ("found", most keys),
-        ("range", first, count) or ("bins", bins, clamp), with the coordinates of the bins'
-        further dimensions."""
+        each quantile's, edges of bins, (underflow, overflow, NaN) and the execution. `groups` is
+        ("found", most keys), ("range", first, count) or ("bins", bins, clamp), with the coordinates
+        of the bins' further dimensions."""
 
     def histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
                   y_source: Optional[Source], weights: Optional[Source], clamp: bool,
@@ -82,8 +82,9 @@ class Engine(Protocol):
         """
 
     def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: Along,
-                  ignore_nan: bool) -> tuple[list["np.ndarray[Any, Any]"], Execution]:
-        """An array for each quantile, with a value for each group."""
+                  ignore_nan: bool, weights: Optional[Source] = None
+                  ) -> tuple[list["np.ndarray[Any, Any]"], Execution]:
+        """An array for each quantile, with a value for each group; of elements with `weights`."""
 
     def relate(self, source: Source, y_source: Optional[Source], weights: Optional[Source],
                statistics: Sequence[int], ddof: int, is_reliability: bool, ignore_nan: bool,

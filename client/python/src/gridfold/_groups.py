@@ -122,8 +122,8 @@ class KeyedReductions:
                   ignore_nan: bool = False, overflow: str = "error") -> Grouped:
         """Statistics of the values of each key, as `group(keys).agg(values, ...)`.
 
-        `statistics` are names as of `reduce`, and "median". Of a key without values those that need some are
-        NaN, 0 of integers, and -1 of positions; positions are those in `values`.
+        `statistics` are names as of `reduce`, and "median". Of a key without values those that need
+        some are NaN, 0 of integers, and -1 of positions; positions are those in `values`.
         """
         array = _flat(keys)
         groups = _groups_of_keys(first, count)
@@ -168,7 +168,8 @@ class KeyedReductions:
         values : array_like or ResidentArray
             As many.
         statistic : str or list of str
-            Names as of `reduce`, and "median"; several make `statistic` of the result a `Statistics`.
+            Names as of `reduce`, and "median"; several make `statistic` of the result a
+            `Statistics`.
         bins : int or increasing edges
         range : (float, float), optional
             Outer edges of bins of equal width; by default the smallest and largest coordinate.

@@ -171,11 +171,13 @@ class LocalEngine:
         return _core.channels(result), edges, _execution("histogram", start, here[0])
 
     def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: Along,
-                  ignore_nan: bool) -> tuple[list[Array], LocalExecution]:
+                  ignore_nan: bool, weights: Optional[Source] = None
+                  ) -> tuple[list[Array], LocalExecution]:
         start = time.perf_counter()
         here, place = rows_of(self._source(source), axis)
+        beside = None if weights is None else rows_of(self._source(weights), axis)[0]
         values = _core.quantiles(self._engine(), here, quantiles, method - 1, place >= 0,
-                                 ignore_nan)
+                                 ignore_nan, beside)
         return values, _execution("quantiles", start, here[0])
 
     def top(self, source: Source, count: int, smallest: bool, axis: Along, ignore_nan: bool

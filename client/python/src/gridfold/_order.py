@@ -8,15 +8,16 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ._elements import Array, is_float
+from ._elements import Array, as_array, is_float
 from ._engine import Engine
-from ._layout import Axis
+from ._layout import Axis, Layout
 from ._reduce import Question, ask, group_length
 
 # Numbers of the wire.
 _METHODS = {"linear": 1, "lower": 2, "higher": 3, "nearest": 4, "midpoint": 5}
 MEAN = 6
 INTERPOLATING = {1, 5, MEAN}
+_INVERTED, _INVERTED_NUMBER = "inverted_cdf", 7
 
 
 class TopK(NamedTuple):
@@ -37,23 +38,29 @@ class OrderStatistics:
     _engine: Engine
 
     def quantile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
-                 keepdims: bool = False) -> Any:
+                 keepdims: bool = False, weights: Any = None) -> Any:
         """Quantiles `q`, from 0 to 1, of the elements; NaN where there is one.
 
         `method` is "linear", "midpoint", "lower", "higher" or "nearest". The first two give
         float64, the others elements. The shape of `q` comes first in that of the result.
+
+        `weights`, with `method="inverted_cdf"`, have the shape of `x`, or along an axis its length:
+        the quantile is the smallest element up to which there is that part of the weights. Sums of
+        weights are exact. NumPy has the same from version 2 on.
 
         Examples
         --------
         >>> gpu.quantile([3.0, 1.0, 2.0, 10.0], [0.5, 1.0])
         array([ 2.5, 10. ])
         """
-        return _quantiles(self._engine, x, q, axis, method_number(method), keepdims, False)
+        return _quantiles(self._engine, x, q, axis, _method_with(method, weights), keepdims, False,
+                          weights)
 
     def nanquantile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
-                    keepdims: bool = False) -> Any:
+                    keepdims: bool = False, weights: Any = None) -> Any:
         """As `quantile`, without NaN; NaN where there is nothing else."""
-        return _quantiles(self._engine, x, q, axis, method_number(method), keepdims, True)
+        return _quantiles(self._engine, x, q, axis, _method_with(method, weights), keepdims, True,
+                          weights)
 
     def percentile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
                    keepdims: bool = False) -> Any:
@@ -112,6 +119,33 @@ def method_number(method: str) -> int:
     return _METHODS[method]
 
 
+def _method_with(method: str, weights: Any) -> int:
+    if weights is None:
+        return method_number(method)
+    if method != _INVERTED:
+        raise ValueError(f"Only method {_INVERTED!r} supports weights.")
+    return _INVERTED_NUMBER
+
+
+def _weights_of(weights: Any, x: Any, axis: Axis) -> Any:
+    """Of the shape of `x`, laid out as it is."""
+    if hasattr(weights, "_lay_out"):
+        given: Any = weights
+    else:
+        given = np.asarray(weights)
+        if given.shape != x.shape and given.ndim == 1 and isinstance(axis, (int, np.integer)):
+            if given.shape[0] != x.shape[axis]:
+                raise ValueError("Length of weights not compatible with specified axis.")
+            along = [1] * len(x.shape)
+            along[axis] = -1
+            given = np.broadcast_to(given.reshape(along), x.shape)
+        given = np.ascontiguousarray(given)
+    if given.shape != x.shape:
+        raise ValueError("Shape of weights must be consistent with shape of a along specified "
+                         "axis.")
+    return given
+
+
 def as_quantiles(q: Any) -> Array:
     quantiles: Array = np.asarray(q, np.float64)
     if not np.all((quantiles >= 0) & (quantiles <= 1)):
@@ -135,15 +169,20 @@ def _along(kept: tuple[int, ...], shape: tuple[int, ...], axis: Any, values: Arr
 
 
 def _quantiles(engine: Engine, x: Any, q: Any, axis: Axis, method: int, keepdims: bool,
-               ignore_nan: bool) -> Any:
+               ignore_nan: bool, weights: Any = None) -> Any:
     wanted = as_quantiles(q)
+    if weights is not None and not hasattr(x, "_lay_out"):
+        x = np.ascontiguousarray(as_array(x))  # Two arrays of one layout.
     question = ask(x, axis, keepdims)
+    beside = None
+    if weights is not None:
+        beside = ask(_weights_of(weights, question.array, axis), axis, keepdims).layout
     dtype = np.dtype(np.float64) if method in INTERPOLATING else question.array.dtype
     if question.layout is None or wanted.size == 0:
         function: Any = np.nanquantile if ignore_nan else np.quantile
         return function(np.empty(question.array.shape, question.array.dtype), wanted,
                         axis=question.axes, keepdims=keepdims)
-    values = _ask(engine, question, wanted.reshape(-1), method, ignore_nan)
+    values = _ask(engine, question, wanted.reshape(-1), method, ignore_nan, beside)
     finished = [_finish(one, dtype, question) for one in values]
     if wanted.ndim == 0:
         return finished[0]
@@ -165,15 +204,16 @@ def _median(engine: Engine, x: Any, axis: Axis, keepdims: bool, ignore_nan: bool
 _QUANTILES_MAX = 256
 
 
-def _ask(engine: Engine, question: Question, wanted: Array, method: int, ignore_nan: bool
-         ) -> list[Array]:
+def _ask(engine: Engine, question: Question, wanted: Array, method: int, ignore_nan: bool,
+         weights: Optional[Layout] = None) -> list[Array]:
     """The values of each quantile, one for each group."""
     layout = question.layout
     assert layout is not None
     values: list[Array] = []
     for first in range(0, wanted.size, _QUANTILES_MAX):
         part, _ = engine.quantiles(layout.source, wanted[first:first + _QUANTILES_MAX].tolist(),
-                                   method, layout.axis, ignore_nan)
+                                   method, layout.axis, ignore_nan,
+                                   None if weights is None else weights.source)
         values.extend(part)
     if ignore_nan and is_float(question.array.dtype) and np.isnan(values[0]).any():
         warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)
