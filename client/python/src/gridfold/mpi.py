@@ -5,8 +5,10 @@
 >>> whole = comm.reduce(part, gridfold.mpi.MERGE)
 
 `MERGE` is an operation for Python objects (`reduce`, `allreduce`, `scan`). Accumulators of sums,
-counts and histograms may also travel as words, which any MPI adds without Python:
+counts and histograms, not those of extremes, may also travel as words, which any MPI adds without
+Python:
 
+>>> part = gridfold.Accumulator.of(my_rows, ["mean"])
 >>> whole = gridfold.mpi.allreduce(comm, part)
 """
 
