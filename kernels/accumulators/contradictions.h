@@ -1,6 +1,6 @@
 // Whether the parts of a group's state can be those of one set of elements: what a forged
 // accumulator could say although each of its parts by itself is well-formed, such as a mean above
-// the maximum. For state.h.
+// the maximum. For state.cc.
 //
 // Every rule is an exact consequence of what the parts are, so that no state which elements, or
 // merging, have led to is refused. The rules do not make a forged accumulator a true one: who can
@@ -22,16 +22,11 @@
 #include <type_traits>
 
 #include "kernels/accumulators/rough_number.h"
+#include "kernels/accumulators/state.h"
 #include "kernels/accumulators/wide_number.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 
 namespace gridfold::kernels {
-
-// What a reader knows of the group.
-struct GroupFacts {
-  uint64_t element_count = 0;  // Not 0.
-  bool ignore_nan = false;
-};
 
 // T is the element type; the state's parts that are in `parts` have been read. Rules hold where
 // numbers of the kind Number say so.
