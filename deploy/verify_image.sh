@@ -7,7 +7,7 @@
 #
 # Needs root on Debian 12 or Ubuntu 24.04, but no daemon and no registry: debootstrap makes a base image
 # like debian:12-slim, buildah builds, runc runs in a network of its own. Missing packages are installed.
-# Only the compiler's cache stays behind, in build/image: a second run is quicker.
+# Besides those only the compiler's cache stays, in build/image: a second run is quicker.
 set -euo pipefail
 set -m  # Every step is a process group, which can be ended as a whole.
 
