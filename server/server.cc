@@ -51,7 +51,13 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   };
   absl::StatusOr<std::unique_ptr<Scheduler>> scheduler =
       Scheduler::Create(engines, std::move(options));
-  if (!scheduler.ok()) return scheduler.status();
+  if (!scheduler.ok()) {
+    return absl::Status(
+        scheduler.status().code(),
+        absl::StrCat("cannot make the ", limits.lane_count, " lanes of --lanes, with room for the ",
+                     limits.message_bytes_max,
+                     " bytes of --max-message-bytes: ", scheduler.status().message()));
+  }
   server->scheduler_ = *std::move(scheduler);
   if (limits.regions_allowed) server->regions_ = std::make_unique<RegionStore>(engines, all_limits);
   server->environment_ =

@@ -4,10 +4,11 @@
 #
 #   symbols_test.sh LIBRARY HEADER
 set -euo pipefail
+export LC_ALL=C  # One order for all that is sorted.
 
 exported="$(nm --dynamic --defined-only "$1" | awk '$2 ~ /[TBDVW]/ {print $3}' | sort)"
-declared="$(grep -oE '\bgridfold_[a-z_]+\(' "$2" | tr -d '(' | sort -u |
-              sed 's/$/@@GRIDFOLD_CORE_0/')"
+declared="$(grep -oE '\bgridfold_[a-z_]+\(' "$2" | tr -d '(' |
+              sed 's/$/@@GRIDFOLD_CORE_0/' | sort -u)"
 if ! diff <(echo "$declared") <(echo "$exported"); then
   echo "what the library exports (>) differs from what its header declares (<)" >&2
   exit 1

@@ -18,7 +18,7 @@ class HistogramTest(PackageTest):
             counts, edges = np.histogram(*arguments, **options)
         actual_counts, actual_edges = self.gpu.histogram(*arguments, **options)
         message = f"{options}"
-        self.assert_near(actual_edges, edges, message, ulps=1)
+        self.assert_edges(actual_edges, edges, message)
         self.assert_near(actual_counts, counts, message, ulps=ulps)
 
     def test_every_type(self):
@@ -42,6 +42,7 @@ class HistogramTest(PackageTest):
             with self.subTest(rule=rule):
                 self.check(array, bins=rule)
                 self.check(array, bins=rule, range=(-1, 2))
+                self.check(np.repeat(np.arange(10), 30), bins=rule)  # Widths below 1.
                 np.testing.assert_allclose(self.gpu.histogram_bin_edges(array, rule),
                                            np.histogram_bin_edges(array, rule), 1e-15)
 
@@ -106,7 +107,7 @@ class HistogramTest(PackageTest):
                         np.testing.assert_allclose(counts, expected, rtol=1e-12, atol=1e-12)
                         self.assertEqual(counts.dtype, expected.dtype)
                         for axis, expected_axis in zip(of_axes, expected_axes):
-                            np.testing.assert_allclose(axis, expected_axis, rtol=1e-6)
+                            np.testing.assert_allclose(axis, expected_axis, rtol=1e-6, atol=1e-6)
 
     def test_histogramdd_of_no_sample_and_what_makes_no_sense(self):
         counts, edges = self.gpu.histogramdd(np.empty((0, 3)), bins=2)

@@ -30,6 +30,26 @@ def numbers(dtype, shape, seed=0):
     return generator.integers(0 if dtype.kind in "ub" else -3, 4, shape).astype(dtype)
 
 
+def bin_count_by_rule(array, rule, bounds=None):
+    """How many bins a rule of NumPy 1 makes, in float64; later releases have other ones for integers
+    and "auto"."""
+    samples = np.asarray(array, np.float64).ravel()
+    lower, upper = bounds or (samples.min(), samples.max())
+    if lower == upper:
+        lower, upper = lower - 0.5, upper + 0.5
+    samples = samples[(samples >= lower) & (samples <= upper)]
+    if samples.size == 0:
+        return 1
+    spread = np.ptp(samples)
+    root = samples.size ** (1 / 3)
+    fd = 2 * np.subtract(*np.percentile(samples, [75, 25])) / root
+    sturges = spread / (np.log2(samples.size) + 1)
+    width = {"auto": min(fd, sturges) or sturges, "fd": fd, "sturges": sturges,
+             "scott": (24 * np.pi**0.5 / samples.size) ** (1 / 3) * samples.std(),
+             "rice": spread / (2 * root), "sqrt": spread / np.sqrt(samples.size)}[rule]
+    return int(np.ceil((upper - lower) / width)) if width else 1
+
+
 def forms(array):
     """The same numbers as they may lie in memory, each with a name."""
     yield "C", array
@@ -68,6 +88,15 @@ class PackageTest(unittest.TestCase):
         dtype = np.asarray(expected).dtype
         tolerance = ulps * np.finfo(dtype).eps if dtype.kind == "f" else 0
         np.testing.assert_allclose(actual, expected, tolerance, tolerance, err_msg=message)
+
+    def assert_edges(self, actual, expected, message=""):
+        """As assert_same, but edges may differ by what is lost where they are computed in their own
+        type, as NumPy 2 does, and not in float64."""
+        self.assertEqual(np.asarray(actual).dtype, np.asarray(expected).dtype, message)
+        self.assertEqual(np.shape(actual), np.shape(expected), message)
+        dtype = np.asarray(expected).dtype
+        lost = 4 * np.finfo(dtype).eps * np.abs(expected).max() if dtype.kind == "f" else 0
+        np.testing.assert_allclose(actual, expected, 0, lost, err_msg=message)
 
 
 def run_python(program, *arguments, seconds=60, **environment):

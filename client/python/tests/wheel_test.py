@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+import numpy as np
+
 from package_case import PACKAGE, PackageTest
 
 MAKE_WHEEL = pathlib.Path(__file__).resolve().parents[3] / "deploy/packages/make_wheel.sh"
@@ -41,8 +43,9 @@ class WheelTest(PackageTest):
         self.run_in(folder, sys.executable, "-m", "pip", "--python", python, "install",
                     "--no-index", "--no-deps", wheel)
         data = pathlib.Path(os.environ["GRIDFOLD_SAMPLE_DATA"], "flight_delay_minutes.npy")
+        # NumPy is this Python's, which need not be the system's.
         output = self.run_in(folder, python, "-c", PROGRAM, self.server.target, data,
-                             PYTHONPATH="").split()
+                             PYTHONPATH=str(pathlib.Path(np.__file__).parents[1])).split()
         self.assertTrue(output[0].startswith(str(folder / "venv")), output)
         self.assertEqual(output[1:], ["1500159", "7.500795", "328", "8724", "88704", "65394",
                                       "18184", "7857", "4157", "2410", "1401", "962"])

@@ -1,5 +1,7 @@
 #include "kernels/cuda/device/status.h"
 
+#include <string>
+
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
@@ -42,6 +44,17 @@ const char* PathInRepository(const char* file) {
   return at == absl::string_view::npos ? file : file + at;
 }
 
+// How much of the device is free: what an allocation that failed has to be compared with.
+std::string FreeMemory() {
+  size_t free_bytes = 0;
+  size_t all_bytes = 0;
+  if (cudaMemGetInfo(&free_bytes, &all_bytes) != cudaSuccess) {
+    cudaGetLastError();
+    return "";
+  }
+  return absl::StrCat("; of the device's ", all_bytes, " bytes ", free_bytes, " are free");
+}
+
 }  // namespace
 
 absl::Status CudaStatus(cudaError_t error, const char* call, const char* file, int line) {
@@ -50,7 +63,9 @@ absl::Status CudaStatus(cudaError_t error, const char* call, const char* file, i
   const std::string message =
       absl::StrCat(call, ": ", cudaGetErrorName(error), ": ", cudaGetErrorString(error), " (",
                    PathInRepository(file), ":", line, ")");
-  if (error == cudaErrorMemoryAllocation) return absl::ResourceExhaustedError(message);
+  if (error == cudaErrorMemoryAllocation) {
+    return absl::ResourceExhaustedError(absl::StrCat(message, FreeMemory()));
+  }
   absl::Status status = absl::InternalError(message);
   if (!IsRecoverable(error)) status.SetPayload(kDeviceLostUrl, absl::Cord("1"));
   return status;

@@ -12,6 +12,7 @@ from ._elements import Array
 
 # Edges that are made here, at most: 512 MiB of them. Servers take fewer bins unless told otherwise.
 _EDGES_MAX = 2**26
+_WIDENS_BINS_OF_INTEGERS = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 
 
 class Even(NamedTuple):
@@ -76,6 +77,8 @@ def bins_by_rule(self: Any, array: Any, rule: str, range: Optional[tuple[float, 
     if array.size == 0:
         return 1
     width = _WIDTHS[rule](self, array)
+    if _WIDENS_BINS_OF_INTEGERS and array.dtype.kind in "iu" and 0 < width < 1:
+        width = 1
     # As Python's numbers, which do not wrap.
     return math.ceil((float(upper) - float(lower)) / width) if width else 1
 

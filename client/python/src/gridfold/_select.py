@@ -62,7 +62,20 @@ def reduce_segments(reduce: Callable[[Segments, Sequence[int], Policy], list[Arr
         return reduce(segments, statistics, policy)
     results = []
     for statistic, found in zip(statistics, reduce(segments.only(enough), statistics, policy)):
-        values = np.full(counts.shape, empty, found.dtype)
+        if statistic == _COUNT:
+            results.append(counts)
+            continue
+        values = np.full(counts.shape, _value_of_nothing(empty, found.dtype), found.dtype)
         values[enough] = found
-        results.append(counts if statistic == _COUNT else values)
+        results.append(values)
     return results
+
+
+def _value_of_nothing(empty: Any, dtype: Any) -> Any:
+    """The value of groups that have none, where the type of the others has it: NumPy's releases do not
+    agree on what becomes of it elsewhere."""
+    if dtype.kind in "iu":
+        bounds = np.iinfo(dtype)
+        if not bounds.min <= empty <= bounds.max or empty != int(empty):
+            raise ValueError(f"empty: {empty!r} is no {dtype.name}")
+    return empty

@@ -81,4 +81,6 @@ class Statistics(dict[str, Any]):
             raise AttributeError(name) from None
 
     def __repr__(self) -> str:
-        return f"Statistics({', '.join(f'{name}={value!r}' for name, value in self.items())})"
+        def text(value: Any) -> str:  # NumPy 2 shows the type of a scalar, too.
+            return repr(value.item() if isinstance(value, np.generic) else value)
+        return f"Statistics({', '.join(f'{name}={text(value)}' for name, value in self.items())})"
