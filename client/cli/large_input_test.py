@@ -128,6 +128,13 @@ class LargeInputTest(CommandLineTest):
         self.assertEqual((self.folder / "sums.npy").read_bytes(),
                          (self.folder / "expected.npy").read_bytes())
 
+    def test_what_stays_on_the_server_for_the_way_only_is_not_told(self):
+        result = self.json("scan", self.floats, "--reverse")["result"]
+        self.assertNotIn("array", result)
+        self.assertEqual(result, self.json("scan", self.floats, "--reverse", "--server",
+                                           self.roomy.target)["result"])
+        self.assertEqual(self.json("array", "list")["arrays"], [])
+
     def test_arrays(self):
         for path in (self.floats, self.matrix):
             self.succeed("array", "put", "large", path)

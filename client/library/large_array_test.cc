@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -235,6 +236,20 @@ TEST_F(LargeArrayTest, RangesAreAskedForOnlyWhereArraysGoInParts) {
   EXPECT_THAT(calls_by(ArrayTransport::kStream), ElementsAre("histogram"));
   EXPECT_THAT(calls_by(ArrayTransport::kRegion), testing::Contains("reduce"));
   EXPECT_THAT(calls_by(ArrayTransport::kStreams), testing::Contains("reduce stream"));
+
+  // One bound without the other is for the server to judge, who sees the bins as they were given.
+  std::optional<v1::EvenBins> seen;
+  server_.on_histogram = [&](grpc::ServerContext&, const v1::ComputeHistogramRequest& request,
+                             v1::ComputeHistogramResponse&) {
+    seen = request.bins(0).even();
+    return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no");
+  };
+  const HistogramOptions half{.bins = {EvenBins{.bin_count = 1, .lower_bound = 2}}};
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      client_->ComputeHistogram(samples, half, {.transport = ArrayTransport::kStreams}).status()));
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->lower_bound(), 2);
+  EXPECT_FALSE(seen->has_upper_bound());
 }
 
 }  // namespace

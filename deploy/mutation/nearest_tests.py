@@ -31,6 +31,7 @@ AREAS = (
 
 # What is built for a test that is a script.
 PROGRAMS = ('gridfold_server', 'gridfold', 'gridfold_load', 'gridfold_python_stubs')
+PROGRAMS_WHERE_LIBRARIES_ARE = ('gridfold_hdf5',)
 
 
 def area_of(path: str) -> Area | None:
@@ -69,7 +70,9 @@ class RegisteredTests:
 
     def targets(self, test: str) -> tuple[str, ...]:
         program = pathlib.Path(self.commands[test][0]).name if self.commands[test] else test
-        return PROGRAMS if program.startswith('python') else (program,)
+        if not program.startswith('python'):
+            return (program,)
+        return (*PROGRAMS, *(name for name in PROGRAMS_WHERE_LIBRARIES_ARE if name in self._sources))
 
     def nearest(self, path: str) -> list[str]:
         """The tests that are to notice faults in a file, nearest first; of those that are as near,

@@ -148,6 +148,13 @@ TEST(PlotTest, BarsReachAcrossTheirBins) {
   everything.bins = {{.bin_count = 1, .edges = {-kInfinity, kInfinity}}};
   EXPECT_THAT(PlotHistogram(everything, {}), Not(HasSubstr("nan")));
   EXPECT_EQ(PlotHistogram({.channels = {{}}, .bins = {{}}, .execution = {}}, {}), "");
+  // So is a first one without a beginning as wide as the one behind it.
+  HistogramResult endless;
+  endless.channels = {{.counts = {1, 2, 3}}};
+  endless.bins = {{.bin_count = 3, .edges = {-kInfinity, 0, 10, kInfinity}}};
+  const std::string thirds = PlotHistogram(endless, {});
+  EXPECT_THAT(thirds, HasSubstr("x=\"82.0\" y=\"161.7\" width=\"149.5\" height=\"73.3\">"));
+  EXPECT_THAT(thirds, HasSubstr("x=\"382.0\" y=\"15.0\" width=\"149.5\" height=\"220.0\">"));
 }
 
 TEST(PlotTest, ManyBinsShareBars) {

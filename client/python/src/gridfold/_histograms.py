@@ -33,8 +33,9 @@ class Histograms:
             Samples of any shape. NaN are in no bin, and an error where the range is to be found.
         bins : int, increasing edges, or the name of a rule
             "sqrt", "sturges", "rice" and "scott" follow from statistics that are computed where
-            `x` goes; "auto" and "fd" too, and in one call, of arrays on the server; the others from
-            NumPy here.
+            `x` goes; "auto" and "fd" too, and in one call, of arrays on the server, which has the
+            rules of NumPy 1: later releases bound "auto", and the widths of integers' bins. The
+            others follow from NumPy here.
         range : (float, float), optional
             Outer edges of bins of equal width.
         density : bool
