@@ -213,16 +213,35 @@ uint32_t Scheduler::LanesFor(const JobWork& work) const {
   return lanes;
 }
 
-// The least loaded engine with an idle lane that may run it; null where there is none.
+// The engine with an idle lane that is to run it; null where it has to wait. That is the least
+// loaded one, but for small jobs: they go where others are, and wait there as long as these fill
+// all lanes, since jobs that share a launch take one engine less time than several engines take
+// with a launch for each job.
 Scheduler::EngineLanes* Scheduler::IdleEngineFor(const JobWork& work) {
   if (work.engine) {
     EngineLanes& needed = engines_[*work.engine];
     return needed.idle.empty() ? nullptr : &needed;
   }
+  if (EngineLanes* const small = work.batchable ? EngineOfSmallJobs() : nullptr) {
+    if (!small->idle.empty()) return small;
+    const uint64_t lanes = small->statistics.lane_count;
+    const uint64_t jobs_max =
+        std::min(lanes * kJobBatchJobsMax, options_.limits.queued_jobs_max / 2);
+    if (small->lanes_of_small_jobs == lanes && queue_.backlog().jobs < jobs_max) return nullptr;
+  }
   EngineLanes& engine = *std::max_element(
       engines_.begin(), engines_.end(),
       [](const EngineLanes& a, const EngineLanes& b) { return a.idle.size() < b.idle.size(); });
   return engine.idle.empty() ? nullptr : &engine;
+}
+
+// The first that runs any; null where there is none.
+Scheduler::EngineLanes* Scheduler::EngineOfSmallJobs() {
+  const auto engine =
+      std::find_if(engines_.begin(), engines_.end(), [](const EngineLanes& candidate) {
+        return candidate.lanes_of_small_jobs > 0 && !candidate.statistics.lost;
+      });
+  return engine == engines_.end() ? nullptr : &*engine;
 }
 
 // The lane that was last at work, whose caches are warm, of those that look for a job; else of

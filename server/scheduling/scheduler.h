@@ -114,9 +114,10 @@ class Scheduler {
     std::unique_ptr<kernels::Lane> lane;
     std::thread thread;
     // Guarded by mutex_.
-    JobList jobs;        // What it runs, or will when it has woken up.
-    bool ready = false;  // Waiting for a job, not only without one.
-    bool looks = false;  // And awake.
+    JobList jobs;             // What it runs, or will when it has woken up.
+    bool ready = false;       // Waiting for a job, not only without one.
+    bool looks = false;       // And awake.
+    bool runs_small = false;  // A job that may share a launch, alone or with others.
     std::condition_variable wake;
     // Whether it has been given a job, for a thread that looks without the mutex.
     std::atomic<bool> called = false;
@@ -133,7 +134,8 @@ class Scheduler {
     kernels::Engine* engine;
     // Guarded by mutex_.
     EngineStatistics statistics;
-    std::vector<LaneThread*> idle;  // Without a job. None of a lost engine.
+    std::vector<LaneThread*> idle;     // Without a job. None of a lost engine.
+    uint32_t lanes_of_small_jobs = 0;  // Those that run one, or several together.
   };
 
   explicit Scheduler(const std::vector<kernels::Engine*>& engines, SchedulerOptions options);
@@ -155,6 +157,7 @@ class Scheduler {
   std::chrono::nanoseconds EstimateCost(const JobWork& work, JobClock::time_point now) const;
   uint32_t LanesFor(const JobWork& work) const;
   EngineLanes* IdleEngineFor(const JobWork& work);
+  EngineLanes* EngineOfSmallJobs();
   LaneThread& LeaveIdle(EngineLanes& engine);
   bool TakeNext(LaneThread& lane);
   void TakeAlike(LaneThread& lane);

@@ -22,6 +22,11 @@ class SchedulerEnginesTest : public SchedulerFixture {
 
   static JobWork Needing(uint32_t engine) { return {.engine = engine}; }
 
+  // One that could share a launch, and does not here, as no two of them wait at a time.
+  static JobWork Small(std::optional<uint32_t> engine = std::nullopt) {
+    return {.engine = engine, .batchable = BatchableWork{}};
+  }
+
   // A job that finds out that its engine is lost.
   TestJob::Body Lose(uint32_t engine, Gate& gate) {
     return [this, engine, &gate](const JobContext& context) {
@@ -49,6 +54,48 @@ TEST_F(SchedulerEnginesTest, JobsThatNeedNoneGoWhereMostLanesAreIdle) {
   EXPECT_TRUE(last.status().ok());
   EXPECT_TRUE(scheduler_->WaitUntilIdle(std::chrono::hours(1)));
   EXPECT_THAT(LanesBusy(), ElementsAre(0, 0));
+}
+
+// They share launches there, instead of taking a launch each on several engines.
+TEST_F(SchedulerEnginesTest, SmallJobsStayTogether) {
+  Make(SmallLimits(1), {}, /*engine_count=*/3);
+  TestJob first(Small(), WaitAt(gate_)), second(Small(), Succeed());
+  ASSERT_TRUE(scheduler_->Submit(first.job()).ok());
+  ASSERT_TRUE(scheduler_->Submit(second.job()).ok());
+  EXPECT_THAT(LanesBusy(), ElementsAre(1, 0, 0));
+  EXPECT_EQ(scheduler_->GetStatistics().queued, 1u);
+  TestJob other(Needing(1), Succeed());
+  ASSERT_TRUE(scheduler_->Submit(other.job()).ok());
+  EXPECT_TRUE(other.status().ok());
+  gate_.Open();
+  EXPECT_TRUE(second.status().ok());
+}
+
+TEST_F(SchedulerEnginesTest, SmallJobsDoNotWaitBehindOthers) {
+  Make(SmallLimits(1), {}, /*engine_count=*/2);
+  TestJob long_one(Needing(0), WaitAt(gate_)), small(Small(), Succeed()), next(Small(), Succeed());
+  ASSERT_TRUE(scheduler_->Submit(long_one.job()).ok());
+  ASSERT_TRUE(scheduler_->Submit(small.job()).ok());
+  EXPECT_TRUE(small.status().ok());
+  ASSERT_TRUE(scheduler_->Submit(next.job()).ok());
+  EXPECT_TRUE(next.status().ok());
+  EXPECT_EQ(long_one.finish_count(), 0);
+  gate_.Open();
+}
+
+// One lane has both kinds: what waits behind the long one goes elsewhere.
+TEST_F(SchedulerEnginesTest, SmallJobsGoElsewhereWhereALongOneIsAmongThem) {
+  Make(SmallLimits(2), {}, /*engine_count=*/2);
+  Gate small_gate;
+  TestJob long_one(Needing(0), WaitAt(gate_)), first(Small(0), WaitAt(small_gate));
+  TestJob second(Small(), Succeed());
+  for (TestJob* job : {&long_one, &first, &second}) {
+    ASSERT_TRUE(scheduler_->Submit(job->job()).ok());
+  }
+  EXPECT_TRUE(second.status().ok());
+  EXPECT_EQ(first.finish_count(), 0);
+  small_gate.Open();
+  gate_.Open();
 }
 
 TEST_F(SchedulerEnginesTest, AJobThatNeedsABusyEngineBlocksNobody) {

@@ -166,6 +166,7 @@ bool Scheduler::CompleteAndTakeNext(LaneThread& lane) {
     CompleteAll(lane, completed);
     --statistics_.lanes_busy;
     --engines_[lane.engine].statistics.lanes_busy;
+    if (std::exchange(lane.runs_small, false)) --engines_[lane.engine].lanes_of_small_jobs;
     if (completed.size() == 1) has_next = GoOn(lane);
     if (has_resumed_) StartResumed();
   }
@@ -237,10 +238,12 @@ bool Scheduler::GoOn(LaneThread& lane) {
 
 // The job that is next on this lane, which has none; none where the queue has nothing for it.
 bool Scheduler::TakeNext(LaneThread& lane) {
-  EngineStatistics& engine = engines_[lane.engine].statistics;
-  if (engine.lost || !queue_.Take(lane.engine, lane.jobs, has_resumed_)) return false;
+  EngineLanes& engine = engines_[lane.engine];
+  if (engine.statistics.lost || !queue_.Take(lane.engine, lane.jobs, has_resumed_)) return false;
   lane.jobs.back()->state_ = Job::State::kRunning;
-  ++engine.lanes_busy;
+  lane.runs_small = lane.jobs.back()->work_.batchable.has_value();
+  if (lane.runs_small) ++engine.lanes_of_small_jobs;
+  ++engine.statistics.lanes_busy;
   ++statistics_.lanes_busy;
   ++statistics_.running;
   statistics_.lanes_busy_high_water =
