@@ -180,6 +180,11 @@ class OperationTest(CommandLineTest):
         self.assertEqual(scan("--reverse")["values"], [6, 3, 2])
         self.assertEqual(scan("--op", "max")["values"], [3, 3, 3])
         self.assertEqual(scan("--op", "product")["values"], [3, 3, 6])
+        self.assertEqual(scan("--window", "2")["values"], [3, 4, 3])
+        self.assertEqual(scan("--op", "mean")["values"], [3, 2, 2])
+        self.assertEqual(scan("--op", "mean", "--window", "2", "--min-count", "2")["values"],
+                         ["NaN", 2, 1.5])
+        self.expect_failure(2, "--window", "scan", path, "--op", "max", "--window", "2")
         self.assertEqual(scan()["element_type"], "int64")
         self.assertEqual(scan("--output-type", "int32")["element_type"], "int32")
 

@@ -48,6 +48,11 @@ class StreamTest(CommandLineTest):
         self.assertEqual((self.folder / "streamed.bin").read_bytes(),
                          np.load(self.folder / "whole.npy").tobytes())
         self.assertEqual(self.succeed("scan", path, "--stream", "--output", "-"), whole)
+        mask = self.save("mask.npy", values > 0)
+        masked = self.succeed("scan", path, "--where", mask, "--output", "-")
+        self.assertEqual(self.succeed("scan", path, "--where", mask, "--stream", "--chunk-bytes",
+                                      "65537", "--output", "-"), masked)
+        self.assertNotEqual(masked, whole)
 
     def test_what_cannot_be_streamed(self):
         path = self.save("few.npy", np.arange(10.0))

@@ -1,5 +1,6 @@
 // Answers of the C interface against the oracles of the kernels' conformance tests: brute force and
 // exact arithmetic.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -98,6 +99,21 @@ TEST_F(AnswersTest, ScansHaveTheirBits) {
       }
     }
   }
+}
+
+TEST_F(AnswersTest, MovingScansAreThoseOfTheirWindows) {
+  const TestArray array =
+      TestArray::Vector(kernels::ElementType::kFloat64, {1, 2, NAN, 4, HUGE_VALL, 6, 8, -2});
+  kernels::ScanSpec spec;
+  spec.operation = kernels::ScanOperation::kMean;
+  spec.window = 2;
+  spec.min_count = 2;
+  const gridfold_scan_spec of_c = ToC(spec);
+  const gridfold_array array_of_c = ToC(array);
+  std::vector<double> means(8);
+  ASSERT_EQ(gridfold_scan(engine_.get(), &array_of_c, &of_c, means.data(), 64), GRIDFOLD_OK);
+  EXPECT_THAT(means, testing::ElementsAre(testing::IsNan(), 1.5, testing::IsNan(), testing::IsNan(),
+                                          HUGE_VAL, HUGE_VAL, 7, 3));
 }
 
 class HistogramAnswersTest : public AnswersTest {

@@ -219,9 +219,15 @@ TEST_F(ArgumentsTest, SpecsOfReductionsAndScans) {
   reduction_.overflow_policy = 0;
   reduction_.first_index = UINT64_MAX - 3;
   ExpectInvalid(Reduce(), "first_index");
-  scan_.operation = 4;
+  scan_.operation = 5;
   ExpectInvalid(Scan(), "operation");
   scan_.operation = GRIDFOLD_SCAN_MIN;
+  scan_.window = 2;
+  ExpectInvalid(Scan(), "window");
+  scan_.window = 0;
+  scan_.min_count = 1;
+  ExpectInvalid(Scan(), "min_count");
+  scan_.min_count = 0;
   scan_.exact = 1;
   ExpectInvalid(Scan(), "exact");
   scan_.exact = 0;

@@ -280,7 +280,7 @@ absl::StatusOr<kernels::ScanPlan> PlanOf(const gridfold_array* array,
   if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
   kernels::ScanSpec planned;
   absl::Status status =
-      FirstError({SetEnum(spec->operation, GRIDFOLD_SCAN_SUM, 4, "operation", planned.operation),
+      FirstError({SetEnum(spec->operation, GRIDFOLD_SCAN_SUM, 5, "operation", planned.operation),
                   SetGrouping(spec->grouping, planned.grouping),
                   SetPolicies(spec->nan_policy, spec->overflow_policy, planned.nan_policy,
                               planned.overflow_policy)});
@@ -294,6 +294,8 @@ absl::StatusOr<kernels::ScanPlan> PlanOf(const gridfold_array* array,
   planned.direction =
       spec->reverse != 0 ? kernels::ScanDirection::kReverse : kernels::ScanDirection::kForward;
   planned.exact = spec->exact != 0;
+  if (spec->window != 0) planned.window = spec->window;
+  planned.min_count = spec->min_count;
   return kernels::PlanScan(*description, std::move(planned));
 }
 

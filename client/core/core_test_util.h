@@ -98,7 +98,9 @@ inline gridfold_scan_spec ToC(const kernels::ScanSpec& spec) {
           spec.output_type.has_value() ? static_cast<int32_t>(*spec.output_type) + 1 : 0,
           ToC(spec.grouping),
           static_cast<int32_t>(spec.nan_policy),
-          static_cast<int32_t>(spec.overflow_policy)};
+          static_cast<int32_t>(spec.overflow_policy),
+          spec.window.value_or(0),
+          spec.min_count};
 }
 
 struct HistogramSpecOfC {

@@ -133,7 +133,7 @@ class Client {
   absl::StatusOr<std::unique_ptr<KeyedReductionStream>> OpenKeyedReductionStream(
       ElementType key_type, ElementType value_type, const KeyedReductionOptions& options,
       const CallOptions& call_options = {});
-  absl::StatusOr<std::unique_ptr<ScanStream>> OpenScanStream(ElementType element_type,
+  absl::StatusOr<std::unique_ptr<ScanStream>> OpenScanStream(const StreamedArray& array,
                                                              const ScanOptions& options,
                                                              const CallOptions& call_options = {});
 

@@ -1,4 +1,4 @@
-// Scans: running sums, products, minima and maxima.
+// Scans: running sums, products, minima and maxima, and moving sums and means.
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_SCAN_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_SCAN_H_
 
@@ -22,7 +22,7 @@
 namespace gridfold::client {
 
 // The numbers of these enums are those of the wire.
-enum class ScanOperation { kSum = 1, kProduct = 2, kMin = 3, kMax = 4 };
+enum class ScanOperation { kSum = 1, kProduct = 2, kMin = 3, kMax = 4, kMean = 5 };
 
 enum class ScanMode {
   kInclusive = 1,  // Result i aggregates the group's elements up to and including i.
@@ -53,15 +53,24 @@ struct ScanOptions {
   ScanDirection direction = ScanDirection::kForward;
   Grouping grouping = WholeArray{};
   // The array's own type, or its 64-bit accumulator type (int64, uint64 or float64). Nothing: the
-  // accumulator type for sums and products of integers, the array's own type otherwise.
+  // accumulator type for sums and products of integers, float64 for their means, the array's own
+  // type otherwise.
   std::optional<ElementType> output_type = std::nullopt;
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
   // Sums of floating-point elements only: each result is the exact sum, rounded once. Slower.
+  // Moving sums and means are exact in any case.
   bool exact = false;
+  // Sums and means only: each result is of the last so many elements, its own included, or of all
+  // where there are not so many yet. Nothing: of all elements up to its own. Not in streams, where
+  // there are no means either.
+  std::optional<uint64_t> window = std::nullopt;
+  // Moving sums and means: results of which fewer elements count are NaN. Ignored NaNs do not
+  // count.
+  uint64_t min_count = 0;
   // Which elements count: an array of bool of the array's shape, or of its last dimensions alone.
-  // The others stand for the operation's identity or, where NaN is ignored, for NaN. Refused in
-  // streams and of sharded arrays.
+  // The others stand for the operation's identity or, where NaN is ignored, for NaN. Refused of
+  // sharded arrays; a stream's mask is sent beside its elements.
   std::optional<ArrayInput> where = std::nullopt;
   ScanDestination destination = InlineDestination{};
   // The strategy that is to run it, as ExecutionStatistics names them, for measuring and for

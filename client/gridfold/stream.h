@@ -126,10 +126,10 @@ class ScanStream {
  public:
   ~ScanStream();
 
-  // Writing thread. Where the stream has ended, the error that it has ended with, which Read
-  // returns too, after the results that came before it; INTERNAL where it has ended early without
-  // an error.
-  absl::Status Write(std::span<const std::byte> data);
+  // Writing thread. `mask` as that of ReductionStream. Where the stream has ended, the error that
+  // it has ended with, which Read returns too, after the results that came before it; INTERNAL
+  // where it has ended early without an error.
+  absl::Status Write(std::span<const std::byte> data, std::span<const std::byte> mask = {});
   // There is nothing more to write.
   void WritesDone();
 

@@ -142,15 +142,18 @@ absl::StatusOr<std::unique_ptr<KeyedReductionStream>> Client::OpenKeyedReduction
 }
 
 absl::StatusOr<std::unique_ptr<ScanStream>> Client::OpenScanStream(
-    ElementType element_type, const ScanOptions& options, const CallOptions& call_options) {
+    const StreamedArray& array, const ScanOptions& options, const CallOptions& call_options) {
   const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
   if (!message_bytes.ok()) return message_bytes.status();
-  if (options.where) return absl::InvalidArgumentError("where: not in streams");
+  if (options.where) {
+    return absl::InvalidArgumentError("where: a stream's mask is sent beside its elements");
+  }
   v1::ScanArrayRequest header = ToProto(options);
-  *header.mutable_array() = ToProto(StreamedArray{element_type});
+  *header.mutable_array() = ToProto(array);
+  if (array.has_mask) *header.mutable_where() = ToProto(StreamedArray{ElementType::kBool});
   return absl::WrapUnique(new ScanStream(std::make_unique<MessageSender>(
       transport_->Open("/gridfold.v1.ComputeService/ScanStream", call_options), header,
-      *message_bytes, ElementSizeBytes(element_type))));
+      *message_bytes, ElementSizeBytes(array.element_type))));
 }
 
 absl::StatusOr<BatchResult> Client::BatchCompute(const Batch& batch,

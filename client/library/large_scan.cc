@@ -35,16 +35,17 @@ ElementType ResultType(ElementType type, const ScanOptions& options) {
   const bool is_extreme =
       options.operation == ScanOperation::kMin || options.operation == ScanOperation::kMax;
   if (options.output_type || is_extreme) return options.output_type.value_or(type);
+  const bool is_mean = options.operation == ScanOperation::kMean;
   switch (type) {
     case ElementType::kInt8:
     case ElementType::kInt16:
     case ElementType::kInt32:
-    case ElementType::kInt64: return ElementType::kInt64;
+    case ElementType::kInt64: return is_mean ? ElementType::kFloat64 : ElementType::kInt64;
     case ElementType::kUint8:
     case ElementType::kUint16:
     case ElementType::kUint32:
     case ElementType::kUint64:
-    case ElementType::kBool: return ElementType::kUint64;
+    case ElementType::kBool: return is_mean ? ElementType::kFloat64 : ElementType::kUint64;
     case ElementType::kFloat16:
     case ElementType::kBfloat16:
     case ElementType::kFloat32:
@@ -69,8 +70,10 @@ RouteQuestion QuestionOf(const ArrayView& array, const ScanOptions& options,
   return {.size_bytes = size_bytes,
           .fits_message = FitsMessage(size_bytes + BytesOf(options.grouping), answer_bytes, limits,
                                       client_options),
-          .can_stream = !options.where && array.element_type() != ElementType::kBool &&
-                        HasShapeOfElements(array) && array.shape().empty() && IsInline(options) &&
+          .can_stream = !options.where && !options.window &&
+                        options.operation != ScanOperation::kMean &&
+                        array.element_type() != ElementType::kBool && HasShapeOfElements(array) &&
+                        array.shape().empty() && IsInline(options) &&
                         std::holds_alternative<WholeArray>(options.grouping) &&
                         options.direction == ScanDirection::kForward &&
                         TakesAnyStream(limits, client_options),

@@ -14,6 +14,7 @@ namespace {
 
 static_assert(static_cast<int>(ElementType::kBool) == v1::ELEMENT_TYPE_BOOL);
 static_assert(static_cast<int>(ScanOperation::kMax) == v1::SCAN_OPERATION_MAX);
+static_assert(static_cast<int>(ScanOperation::kMean) == v1::SCAN_OPERATION_MEAN);
 static_assert(static_cast<int>(ScanMode::kExclusive) == v1::SCAN_MODE_EXCLUSIVE);
 static_assert(static_cast<int>(ScanDirection::kReverse) == v1::SCAN_DIRECTION_REVERSE);
 
@@ -54,6 +55,8 @@ v1::ScanArrayRequest ToProto(const ScanOptions& options) {
   request.set_overflow_policy(static_cast<v1::OverflowPolicy>(options.overflow_policy));
   *request.mutable_destination() = MakeDestination(options.destination);
   request.set_exact(options.exact);
+  if (options.window) request.set_window(*options.window);
+  request.set_min_count(options.min_count);
   SetStrategy(options.strategy, request);
   return request;
 }

@@ -89,8 +89,8 @@ absl::StatusOr<KeyedReductionResult> KeyedReductionStream::Finish() {
 ScanStream::ScanStream(std::unique_ptr<MessageSender> sender) : sender_(std::move(sender)) {}
 ScanStream::~ScanStream() = default;
 
-absl::Status ScanStream::Write(std::span<const std::byte> data) {
-  if (sender_->Send({data})) return absl::OkStatus();
+absl::Status ScanStream::Write(std::span<const std::byte> data, std::span<const std::byte> mask) {
+  if (sender_->Send({data, mask})) return absl::OkStatus();
   return sender_->ErrorOfEnded();
 }
 

@@ -152,7 +152,7 @@ TEST_F(StreamClientTest, HistogramsSendTheirArraysInStep) {
 }
 
 TEST_F(StreamClientTest, MasksGoBesideElements) {
-  std::string masks[2];
+  std::string masks[3];
   server_.on_reduce_stream = [&](grpc::ServerContext&,
                                  const std::vector<v1::ReduceStreamRequest>& messages,
                                  v1::ReduceStreamResponse&) {
@@ -171,6 +171,14 @@ TEST_F(StreamClientTest, MasksGoBesideElements) {
     response.mutable_result()->add_bins()->set_bin_count(1);
     return grpc::Status::OK;
   };
+  server_.on_scan_stream = [&](grpc::ServerContext&,
+                               const std::vector<v1::ScanStreamRequest>& messages,
+                               std::vector<v1::ScanStreamResponse>&) {
+    for (const v1::ScanStreamRequest& message : messages) masks[2] += message.where();
+    ExpectMessage(messages[0].request().where(),
+                  "streamed_array { element_type: ELEMENT_TYPE_BOOL }");
+    return grpc::Status::OK;
+  };
   const std::string elements = Letters(4000);
   const std::string mask = Letters(1000);
   const auto reduction = client_->OpenReductionStream(
@@ -185,6 +193,13 @@ TEST_F(StreamClientTest, MasksGoBesideElements) {
   ASSERT_TRUE((*histogram)->Write(Bytes(elements), {}, {}, Bytes(mask)).ok());
   EXPECT_TRUE((*histogram)->Finish().ok());
   EXPECT_EQ(masks[1], mask);
+  const auto scan =
+      client_->OpenScanStream({.element_type = ElementType::kInt32, .has_mask = true}, {});
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  ASSERT_TRUE((*scan)->Write(Bytes(elements), Bytes(mask)).ok());
+  (*scan)->WritesDone();
+  EXPECT_FALSE((*scan)->Read()->has_value());
+  EXPECT_EQ(masks[2], mask);
   EXPECT_EQ(client_->OpenReductionStream({}, {.where = ArrayView(ElementType::kBool, nullptr, 0)})
                 .status()
                 .code(),
@@ -317,8 +332,8 @@ TEST_F(StreamClientTest, ScansAreReadWhileTheyAreWritten) {
     answers.back().mutable_execution()->set_engine("fake");
     return grpc::Status::OK;
   };
-  const auto stream =
-      client_->OpenScanStream(ElementType::kInt8, {.operation = ScanOperation::kMax});
+  const auto stream = client_->OpenScanStream({.element_type = ElementType::kInt8},
+                                              {.operation = ScanOperation::kMax});
   ASSERT_TRUE(stream.ok()) << stream.status();
   const std::string letters = Letters(2000);
   std::thread writer([&] {
@@ -345,7 +360,7 @@ TEST_F(StreamClientTest, ScansThatMakeNoSense) {
     answers.emplace_back().set_first_element(7);
     return grpc::Status::OK;
   };
-  const auto stream = client_->OpenScanStream(ElementType::kInt8, {});
+  const auto stream = client_->OpenScanStream({.element_type = ElementType::kInt8}, {});
   ASSERT_TRUE(stream.ok());
   (*stream)->WritesDone();
   EXPECT_EQ((*stream)->Read().status().code(), absl::StatusCode::kInternal);
@@ -381,7 +396,7 @@ TEST_F(EndedStreamTest, ScansSayWhyBothWays) {
   };
   // One thread for both, and one for each.
   for (const bool is_concurrent : {false, true}) {
-    const auto stream = client_->OpenScanStream(ElementType::kInt8, {});
+    const auto stream = client_->OpenScanStream({.element_type = ElementType::kInt8}, {});
     ASSERT_TRUE(stream.ok());
     absl::Status written;
     std::thread writer([&] {
@@ -408,7 +423,7 @@ TEST_F(EndedStreamTest, ScansThatEndTooSoonAreErrors) {
   server_.on_scan_stream = [](grpc::ServerContext&, const auto&, auto&) {
     return grpc::Status::OK;
   };
-  const auto stream = client_->OpenScanStream(ElementType::kInt8, {});
+  const auto stream = client_->OpenScanStream({.element_type = ElementType::kInt8}, {});
   ASSERT_TRUE(stream.ok());
   const absl::Status status =
       WriteOn([&](std::span<const std::byte> data) { return (*stream)->Write(data); });

@@ -1,4 +1,5 @@
-// Scans: the running sum, product, minimum or maximum of an array or of each of its groups.
+// Scans: the running sum, product, minimum or maximum of an array or of each of its groups, and the
+// moving sum or mean of its last elements.
 //
 // The result has the input's shape and order. Every engine gives the same bits in every run,
 // however the work was cut.
@@ -24,6 +25,14 @@
 // nearest, ties to even, whatever the order of additions. A result that is not finite stands for an
 // infinity or a NaN among those elements, or for a sum past the largest number of the output type;
 // the results after it do not suffer from the latter.
+//
+// Moving sums and means: each result is of the last `window` elements of its group up to and with
+// its own, or of all of them where there are not so many yet, and exact and rounded once in the
+// same way: it has the bits of summing those elements by themselves. A mean without a window is of
+// all elements up to its own. Ignored NaNs do not count, and where fewer elements than min_count
+// count, or none of a mean, the result is NaN. An engine keeps, beside the array, at most a quarter
+// of its bytes where a window is longer than 512 elements, and nothing else
+// (numerics/scans/moving_chunk.h).
 #ifndef GRIDFOLD_KERNELS_CONTRACT_SCAN_H_
 #define GRIDFOLD_KERNELS_CONTRACT_SCAN_H_
 
@@ -58,6 +67,8 @@ struct ScanSpec {
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
   bool exact = false;      // Exact sums of floating-point numbers; those of integers always are.
   std::string strategy{};  // Which is to run it (strategy_error.h); empty: the engine's choice.
+  std::optional<uint64_t> window{};  // Of sums and means.
+  uint64_t min_count = 0;            // Of moving ones.
 };
 
 struct ScanPlan {
@@ -71,13 +82,19 @@ struct ScanPlan {
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
   bool exact = false;      // Only where the array is floating-point and the operation is a sum.
   std::string strategy{};  // Which is to run it; empty: the engine's choice.
+  uint64_t window = 0;     // Elements that a moving scan's results are of; 0: not a moving one.
+  uint64_t min_count = 0;  // Elements that must count, or the result is NaN. Of moving scans.
 
+  bool is_moving() const { return window != 0; }
   uint64_t output_size_bytes() const { return array.element_count * ElementSize(output_type); }
 };
 
 // Errors (INVALID_ARGUMENT, field in the payload): those of PlanGrouping; an output type that is
-// neither the array's own nor its accumulator type, or is not the array's own for min and max; an
-// exact scan that is not a sum; more than kScanElementsMax elements.
+// neither the array's own nor its accumulator type, is not the array's own for min and max, or is
+// not a floating-point one for means; an exact scan that is neither a sum nor a mean; a window of
+// another operation, or of no elements; a moving scan that is exclusive; a min_count of a scan that
+// is not moving, above its window, or above 1 where results are integers; more than
+// kScanElementsMax elements.
 absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec);
 
 // The running result of an array's parts so far; initially of none. Only for engines of the same
@@ -98,7 +115,8 @@ struct ScanTotals {
 
 // Whether `plan`, of the next part of an array, can continue from `carry`. Errors: INVALID_ARGUMENT
 // (field in the payload) for more than kScanElementsMax elements in all; INTERNAL where the plan is
-// of rows or columns, or has elements and the parts so far were not cut at kScanCarryElements.
+// of rows or columns or moving, or has elements and the parts so far were not cut at
+// kScanCarryElements.
 absl::Status CheckScanContinues(const ScanPlan& plan, const ScanCarry& carry);
 
 }  // namespace gridfold::kernels

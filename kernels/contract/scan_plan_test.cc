@@ -56,6 +56,48 @@ TEST(ScanPlanTest, OutputTypes) {
   }
 }
 
+TEST(ScanPlanTest, MovingScans) {
+  using E = ElementType;
+  using O = ScanOperation;
+  const auto plan = [](E type, const ScanSpec& spec) {
+    return PlanScan(ArrayDescription::Vector(type, 10), spec);
+  };
+  ScanSpec sum;
+  sum.window = 4;
+  sum.exact = true;
+  sum.min_count = 4;
+  ASSERT_TRUE(plan(E::kFloat16, sum).ok());
+  EXPECT_EQ(plan(E::kFloat16, sum)->output_type, E::kFloat16);
+  EXPECT_TRUE(plan(E::kFloat16, sum)->is_moving());
+  EXPECT_FALSE(plan(E::kFloat16, sum)->exact);
+  ExpectInvalid(plan(E::kInt8, sum).status(), "min_count");
+  sum.min_count = 1;
+  EXPECT_TRUE(plan(E::kInt8, sum).ok());
+  sum.min_count = 5;
+  ExpectInvalid(plan(E::kFloat32, sum).status(), "min_count");
+  sum.min_count = 0;
+  sum.mode = ScanMode::kExclusive;
+  ExpectInvalid(plan(E::kFloat32, sum).status(), "mode");
+  sum.mode = ScanMode::kInclusive;
+  sum.window = 0;
+  ExpectInvalid(plan(E::kFloat32, sum).status(), "window");
+  sum.window = std::nullopt;
+  sum.min_count = 1;
+  ExpectInvalid(plan(E::kFloat32, sum).status(), "min_count");
+
+  for (const O operation : {O::kProduct, O::kMin, O::kMax}) {
+    ScanSpec other = Of(operation);
+    other.window = 4;
+    ExpectInvalid(plan(E::kFloat32, other).status(), "window");
+  }
+
+  EXPECT_EQ(plan(E::kInt8, Of(O::kMean))->output_type, E::kFloat64);
+  EXPECT_EQ(plan(E::kFloat16, Of(O::kMean))->output_type, E::kFloat16);
+  EXPECT_TRUE(plan(E::kInt8, Of(O::kMean))->is_moving());
+  ExpectInvalid(plan(E::kInt8, Of(O::kMean, E::kInt8)).status(), "output_type");
+  ExpectInvalid(plan(E::kFloat16, Of(O::kMean, E::kFloat32)).status(), "output_type");
+}
+
 TEST(ScanPlanTest, ExactScansAreSumsOfFloatingPointNumbers) {
   using E = ElementType;
   using O = ScanOperation;

@@ -3,9 +3,11 @@
 #define GRIDFOLD_KERNELS_FOLDS_JOINED_H_
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "kernels/contract/resident_memory.h"
+#include "kernels/contract/selection.h"
 
 namespace gridfold::kernels {
 
@@ -29,6 +31,17 @@ inline std::string Selected(const HostSlices& elements, const HostSlices& mask,
     if (selects[i] != 0) selected.append(bytes, i * element_bytes, element_bytes);
   }
   return selected;
+}
+
+// The elements, with another one in the place of those for which the mask has 0.
+inline std::string Replaced(const HostSlices& elements, const HostSlices& mask,
+                            uint64_t element_bytes, const ElementBytes& other) {
+  std::string bytes = Joined(elements);
+  const std::string selects = Joined(mask);
+  for (size_t i = 0; i < selects.size(); ++i) {
+    if (selects[i] == 0) std::memcpy(bytes.data() + i * element_bytes, other.data(), element_bytes);
+  }
+  return bytes;
 }
 
 }  // namespace gridfold::kernels

@@ -11,6 +11,7 @@ enum class ScanOperation : uint8_t {
   kProduct,
   kMin,
   kMax,
+  kMean,
   // No plan has these; kernels do (numerics/scans/operator.h). Extremes of floating-point elements
   // whose NaNs are ignored; sums of float64 elements that are so large that parts of the tree
   // overflow; and products of floating-point elements of which a running one comes near an end of

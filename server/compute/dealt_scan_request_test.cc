@@ -70,6 +70,17 @@ TEST_F(DealtScanRequestTest, RowsAndColumns) {
   }
 }
 
+TEST_F(DealtScanRequestTest, MovingScans) {
+  const std::vector<double> values = FiniteDoubles(kCount);
+  ExpectSameBits([&](Devices& devices) {
+    PutSharded(devices, "x", v1::ELEMENT_TYPE_FLOAT64, {kCount}, values);
+    v1::ScanArrayRequest request = Scan(Resident("x", 3, kCount - 5), true);
+    request.set_operation(v1::SCAN_OPERATION_MEAN);
+    request.set_window(1000);
+    return ResultsOf(devices, request) + ScannedInPlace(devices, request, "x");
+  });
+}
+
 TEST_F(DealtScanRequestTest, OtherOperationsAndExactSums) {
   std::vector<double> values = FiniteDoubles(kCount);
   ExpectSameBits([&](Devices& devices) {

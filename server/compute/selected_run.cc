@@ -202,9 +202,9 @@ absl::StatusOr<kernels::TolerantReduction> PlanSelected(const PlannedReduction& 
       planned.tolerance.rule, planned.tolerance.ddof);
 }
 
-// The identity of a scan's operation as an element of its input.
-kernels::ElementBytes IdentityOf(const PlannedScan& planned) {
-  const kernels::ScanPlan& plan = planned.plan;
+}  // namespace
+
+kernels::ElementBytes IdentityOf(const kernels::ScanPlan& plan, bool is_bool) {
   const ElementType type = plan.array.element_type;
   const auto element = [type](auto value) {
     return *kernels::ElementOf(kernels::Scalar(value), type);
@@ -215,21 +215,19 @@ kernels::ElementBytes IdentityOf(const PlannedScan& planned) {
   if (plan.operation == kernels::ScanOperation::kProduct) return element(int64_t{1});
   const bool is_min = plan.operation == kernels::ScanOperation::kMin;
   if (!is_min && plan.operation != kernels::ScanOperation::kMax) return element(int64_t{0});
-  if (planned.input.is_bool) return element(is_min);
+  if (is_bool) return element(is_min);
   return kernels::VisitElementType(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_integral_v<T>) {
-      using Limits = std::numeric_limits<T>;
+      using Range = std::numeric_limits<T>;
       using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
-      return element(static_cast<Wide>(is_min ? Limits::max() : Limits::min()));
+      return element(static_cast<Wide>(is_min ? Range::max() : Range::min()));
     } else {
       constexpr double kInfinity = std::numeric_limits<double>::infinity();
       return element(is_min ? kInfinity : -kInfinity);
     }
   });
 }
-
-}  // namespace
 
 absl::StatusOr<kernels::TolerantResult> ReduceSelected(const PlannedReduction& planned,
                                                        kernels::Lane& lane,
@@ -333,8 +331,9 @@ absl::StatusOr<ArrayLease> ReplaceUnselected(const PlannedScan& planned, kernels
   absl::StatusOr<ArrayLease> copy = selection.arrays.Allocate(array, selection.engine);
   if (!copy.ok()) return copy;
   absl::Status status = runner.Run([&](kernels::RunStatistics& run) {
-    return lane.Replace(kernels::ElementSize(array.element_type), IdentityOf(planned),
-                        planned.input.data, mask->span, (*copy)->span(), stop, run);
+    return lane.Replace(kernels::ElementSize(array.element_type),
+                        IdentityOf(planned.plan, planned.input.is_bool), planned.input.data,
+                        mask->span, (*copy)->span(), stop, run);
   });
   if (!status.ok()) return status;
   return copy;

@@ -12,6 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/contract/engine.h"
+#include "kernels/contract/scan.h"
+#include "kernels/contract/selection.h"
 #include "kernels/contract/tolerant_reduction.h"
 #include "server/arrays/array_store.h"
 #include "server/planning/request_validation.h"
@@ -33,6 +35,10 @@ absl::StatusOr<SelectedSamples> SelectSamples(const PlannedHistogram& planned, k
                                               const std::stop_token& stop,
                                               kernels::HistogramPlan& plan,
                                               kernels::RunStatistics& statistics);
+
+// What stands for elements that do not count in a scan: the identity of its operation, as an
+// element of its input, or NaN where that is ignored.
+kernels::ElementBytes IdentityOf(const kernels::ScanPlan& plan, bool is_bool);
 
 // A copy of a scan's input, with the operation's identity where elements do not count.
 absl::StatusOr<ArrayLease> ReplaceUnselected(const PlannedScan& planned, kernels::Lane& lane,

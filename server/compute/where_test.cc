@@ -15,6 +15,7 @@
 namespace gridfold::server {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::IsNan;
@@ -205,6 +206,30 @@ TEST_F(WhereTest, Scans) {
   EXPECT_THAT(scan(v1::SCAN_OPERATION_PRODUCT, 1), ElementsAre(5, 5, 35, 1, 8, 24));
   request.set_nan_policy(v1::NAN_POLICY_IGNORE);
   EXPECT_THAT(scan(v1::SCAN_OPERATION_MAX, 1), ElementsAre(5, 5, 7, IsNan(), 8, 8));
+}
+
+TEST_F(WhereTest, MovingScans) {
+  v1::ScanArrayRequest request;
+  *request.mutable_array() =
+      ArrayOf(v1::ELEMENT_TYPE_FLOAT64, std::vector<double>{5, 1, 7, NAN, 8, 3});
+  *request.mutable_where() = Mask({1, 0, 1, 1, 1, 0}, {});
+  request.set_window(2);
+  const auto scan = [&](v1::ScanOperation operation, uint64_t min_count) {
+    request.set_operation(operation);
+    request.set_min_count(min_count);
+    const grpc::Status status = caller_.Compute(request);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    std::vector<double> values(6);
+    const std::string& data = caller_.scanned.inline_array().data();
+    std::copy_n(data.data(), std::min(data.size(), size_t{48}),
+                reinterpret_cast<char*>(values.data()));
+    return values;
+  };
+  EXPECT_THAT(scan(v1::SCAN_OPERATION_SUM, 0), ElementsAre(5, 5, 7, IsNan(), IsNan(), 8));
+  request.set_nan_policy(v1::NAN_POLICY_IGNORE);
+  EXPECT_THAT(scan(v1::SCAN_OPERATION_SUM, 0), ElementsAre(5, 5, 7, 7, 8, 8));
+  EXPECT_THAT(scan(v1::SCAN_OPERATION_MEAN, 0), ElementsAre(5, 5, 7, 7, 8, 8));
+  EXPECT_THAT(scan(v1::SCAN_OPERATION_SUM, 2), Each(IsNan()));
 }
 
 TEST_F(WhereTest, Histograms) {

@@ -441,6 +441,7 @@ TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
                                               "scan/blocks",
                                               "scan/axis-0",
                                               "scan/exact",
+                                              "scan/moving",
                                               "histogram/private",
                                               "histogram/shared",
                                               "merge/reduction",

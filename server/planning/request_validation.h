@@ -221,13 +221,18 @@ struct PlannedHistogramStream {
   bool has_mask = false;
 };
 
+struct PlannedScanStream {
+  kernels::ScanPlan plan;
+  bool has_mask = false;
+};
+
 // The requests of streams, whose arrays have yet to arrive. Plans do not point into the request.
 // Further errors: an array that is not streamed; axes that need the whole array.
 absl::StatusOr<PlannedReductionStream> PlanStream(const v1::ReduceArrayRequest& request,
                                                   const Limits& limits);
 absl::StatusOr<PlannedHistogramStream> PlanStream(const v1::ComputeHistogramRequest& request,
                                                   const Limits& limits);
-absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
+absl::StatusOr<PlannedScanStream> PlanStream(const v1::ScanArrayRequest& request,
                                              const Limits& limits);
 
 }  // namespace gridfold::server

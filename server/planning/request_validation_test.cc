@@ -142,7 +142,7 @@ TEST(RequestValidationTest, Scans) {
   ExpectFields<v1::ScanArrayRequest>({
       {sum, "array"},
       {Array(kSix), "operation"},
-      {Array(kSix) + "operation: 5", "operation"},
+      {Array(kSix) + "operation: 6", "operation"},
       {Array(kSix) + sum + "mode: 3", "mode"},
       {Array(kSix) + sum + "direction: 3", "direction"},
       {Array(kSix) + sum + "nan_policy: 3", "nan_policy"},
@@ -389,6 +389,31 @@ TEST(RequestValidationTest, ExactScansAreSums) {
   EXPECT_TRUE(planned->plan.exact);
   // Sums of integers are exact in any case.
   EXPECT_TRUE(Plan(Parse<v1::ScanArrayRequest>(Array(kSix) + sum), Limits{}).ok());
+}
+
+TEST(RequestValidationTest, MovingScans) {
+  const std::string mask =
+      " where { inline_array { element_type: ELEMENT_TYPE_BOOL data: '\\001\\001\\001\\001' } }";
+  const std::string sum = "operation: SCAN_OPERATION_SUM ";
+  const std::string mean = "operation: SCAN_OPERATION_MEAN ";
+  ExpectFields<v1::ScanArrayRequest>(
+      {{Array(kSix) + sum + "window: 0", "window"},
+       {Array(kSix) + "operation: SCAN_OPERATION_MAX window: 3", "window"},
+       {Array(kSix) + sum + "window: 3 mode: SCAN_MODE_EXCLUSIVE", "mode"},
+       {Array(kSix) + mean + "mode: SCAN_MODE_EXCLUSIVE", "mode"},
+       {Array(kSix) + mean + "output_type: ELEMENT_TYPE_INT64", "output_type"},
+       {Array(kSix) + sum + "min_count: 1", "min_count"},
+       {Array(kSix) + sum + "window: 3 min_count: 2", "min_count"},
+       {Array(kSix) + mean + "window: 3 min_count: 4", "min_count"},
+       {Array(kFloats) + mean + mask, "where"},
+       {Array(kFloats) + sum + "window: 3 min_count: 1" + mask, "where"}});
+  const auto planned =
+      Plan(Parse<v1::ScanArrayRequest>(Array(kSix) + mean + "window: 3 min_count: 2"), Limits{});
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  EXPECT_EQ(planned->plan.operation, kernels::ScanOperation::kMean);
+  EXPECT_EQ(planned->plan.window, 3);
+  EXPECT_EQ(planned->plan.min_count, 2);
+  EXPECT_EQ(planned->plan.output_type, kernels::ElementType::kFloat64);
 }
 
 TEST(RequestValidationTest, StrategiesAreForEnginesToJudge) {

@@ -22,6 +22,8 @@ using kernels::InvalidField;
 // Everything that the request says of the operation but for the groups.
 absl::Status ConvertSpec(const v1::ScanArrayRequest& request, kernels::ScanSpec& spec) {
   spec.exact = request.exact();
+  if (request.has_window()) spec.window = request.window();
+  spec.min_count = request.min_count();
   return FirstError(
       ConvertStrategy(request, spec.strategy),
       Assign(FromWire(request.operation(), "operation"), spec.operation),
@@ -34,8 +36,9 @@ absl::Status ConvertSpec(const v1::ScanArrayRequest& request, kernels::ScanSpec&
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
 }
 
-// Sums and products of truth values are uint64, their minima and maxima such values.
+// Sums and products of truth values are uint64, means float64, minima and maxima such values.
 absl::Status CheckTypeOfTruths(const v1::ScanArrayRequest& request, const kernels::ScanSpec& spec) {
+  if (spec.operation == kernels::ScanOperation::kMean) return absl::OkStatus();  // As of integers.
   const bool is_extreme = spec.operation == kernels::ScanOperation::kMin ||
                           spec.operation == kernels::ScanOperation::kMax;
   const bool fits = is_extreme ? IsBool(request.output_type())
@@ -45,9 +48,22 @@ absl::Status CheckTypeOfTruths(const v1::ScanArrayRequest& request, const kernel
                                                 : "sums and products of bool are uint64");
 }
 
+// Whether it is known how many elements of a window count, where that matters.
+absl::Status CheckSelectedCount(const kernels::ScanPlan& plan) {
+  const bool counts = plan.operation == kernels::ScanOperation::kMean || plan.min_count > 0;
+  const bool leaves_out = kernels::IsFloatingPoint(plan.array.element_type) &&
+                          plan.nan_policy == kernels::NanPolicy::kIgnore;
+  if (!counts || leaves_out) return absl::OkStatus();
+  return InvalidField(
+      "where",
+      "means and a min_count go with one only of floating-point elements whose NaNs "
+      "are ignored");
+}
+
 // The elements of `planned.input` that count.
 absl::Status PlanSelected(const v1::ScanArrayRequest& request, const PlanningContext& context,
                           PlannedScan& planned) {
+  if (absl::Status status = CheckSelectedCount(planned.plan); !status.ok()) return status;
   absl::StatusOr<PlannedSelection> selection =
       PlanSelection(&request.where(), planned.input, context);
   if (!selection.ok()) return selection.status();
@@ -66,7 +82,13 @@ absl::Status PlanSelected(const v1::ScanArrayRequest& request, const PlanningCon
 
 // What scans can be asked for, but not in a stream.
 absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request, const kernels::ScanSpec& spec) {
-  if (request.has_where()) return InvalidField("where", "not in streams");
+  if (request.has_where()) {
+    if (absl::Status status = ValidateStreamedMask(request.where()); !status.ok()) return status;
+  }
+  if (request.has_window()) return InvalidField("window", "not in streams");
+  if (spec.operation == kernels::ScanOperation::kMean) {
+    return InvalidField("operation", "no means in streams");
+  }
   absl::Status rows = RefuseRows(request.array(), "array", "a stream is scanned as a whole");
   if (!rows.ok()) return rows;
   if (absl::Status status = RefuseBool(request.array(), "array"); !status.ok()) return status;
@@ -83,8 +105,9 @@ absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request, const kernel
 }
 
 // Whether the parts after which a scan can continue fit in a job, and their results in a message.
-absl::Status CheckScanBatch(const kernels::ScanPlan& plan, const Limits& limits) {
-  const uint64_t batch_bytes = ScanBatchBytesMin(plan);
+absl::Status CheckScanBatch(const PlannedScanStream& planned, const Limits& limits) {
+  const uint64_t batch_bytes =
+      ScanBatchBytesMin(planned.plan) + (planned.has_mask ? kernels::kScanCarryElements : 0);
   if (batch_bytes + kAnswerOverheadBytes <= limits.message_bytes_max) return absl::OkStatus();
   return kernels::AboveLimit(
       "array.streamed_array",
@@ -163,13 +186,14 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
 }
 
 // Gathers the shards unless the devices that have them scan them: no engine hands out the carries
-// of columns, or writes to another one's memory.
+// of columns or what a window holds, or writes to another one's memory.
 absl::Status PlanShards(const InputArray& array, const PlannedGroups& groups,
                         const PlanningContext& context, PlannedScan& planned) {
   const auto* const region = std::get_if<RegionResult>(&planned.result);
   const std::optional<uint32_t> engine = region ? region->region->engine() : std::nullopt;
   const bool is_by_columns = planned.plan.grouping.kind == kernels::GroupingKind::kAxis0;
-  if (!groups.rearrangement && !is_by_columns && !engine) return absl::OkStatus();
+  const bool is_gathered = groups.rearrangement || is_by_columns || planned.plan.is_moving();
+  if (!is_gathered && !engine) return absl::OkStatus();
   absl::Status status = Assign(PlanGather(array, context), planned.gather);
   if (status.ok() && engine) planned.gather->engine = *engine;
   return status;
@@ -222,7 +246,7 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   return planned;
 }
 
-absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
+absl::StatusOr<PlannedScanStream> PlanStream(const v1::ScanArrayRequest& request,
                                              const Limits& limits) {
   const absl::StatusOr<kernels::ShapedArray> array =
       ValidateStreamedArray(request.array(), "array");
@@ -234,8 +258,9 @@ absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request
   if (!streamed.ok()) return streamed;
   absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(array->description(), std::move(spec));
   if (!plan.ok()) return plan.status();
-  if (absl::Status status = CheckScanBatch(*plan, limits); !status.ok()) return status;
-  return plan;
+  PlannedScanStream planned{*std::move(plan), request.has_where()};
+  if (absl::Status status = CheckScanBatch(planned, limits); !status.ok()) return status;
+  return planned;
 }
 
 }  // namespace gridfold::server

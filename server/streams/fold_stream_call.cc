@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
-#include "kernels/contract/invalid_field.h"
 #include "server/calls/execution.h"
 #include "server/wire/message_codec.h"
 #include "server/wire/proto_conversion.h"
@@ -23,14 +21,6 @@ absl::StatusOr<std::unique_ptr<StreamFold>> FoldStreamCall::MakeComputation(
   return make_fold_(header, {environment_.limits, arrays()});
 }
 
-absl::Status FoldStreamCall::CheckArrays(const StreamMessage& message) const {
-  for (size_t i = 0; i < message.arrays.size(); ++i) {
-    if (message.arrays[i].empty()) continue;
-    if (absl::Status status = computation_->CheckExpected(i); !status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<bool> FoldStreamCall::HasBatch() const {
   const StreamSizes sizes = intake_.sizes();
   const uint64_t waiting_bytes = TotalBytes(sizes);
@@ -38,12 +28,9 @@ absl::StatusOr<bool> FoldStreamCall::HasBatch() const {
     return waiting_bytes >= std::min(computation_->batch_bytes_wanted(), kStreamPendingBytes) ||
            !intake_.TenantHasRoom();
   }
-  // Bytes of which nothing can be computed wait for others, which may never come.
-  if (waiting_bytes <= environment_.limits.message_bytes_max) return false;
-  return kernels::InvalidField(
-      computation_->counted_field(),
-      absl::StrCat(waiting_bytes, " bytes wait for those of other arrays, where ",
-                   environment_.limits.message_bytes_max, " may"));
+  absl::Status status = CheckWaiting(computation_->counted_field());
+  if (!status.ok()) return status;
+  return false;
 }
 
 absl::Status FoldStreamCall::RunBatch(const JobContext& job_context) {

@@ -32,7 +32,6 @@ class FoldStreamCall final
       const std::string& header) const override;
   absl::Status RunBatch(const JobContext& job_context) override;
   uint64_t AnswerBytesMax() const override;
-  absl::Status CheckArrays(const StreamMessage& message) const override;
   absl::StatusOr<bool> HasBatch() const override;
 
   absl::Status Answer(const JobContext& job_context);

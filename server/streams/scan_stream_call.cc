@@ -16,17 +16,20 @@ absl::StatusOr<std::unique_ptr<StreamScan>> ScanStreamCall::MakeComputation(
 }
 
 absl::StatusOr<bool> ScanStreamCall::HasBatch() const {
-  return TotalBytes(intake_.sizes()) >= computation_->batch_bytes_min();
+  if (computation_->CanRun(intake_.sizes())) return true;
+  absl::Status status = CheckWaiting("data");
+  if (!status.ok()) return status;
+  return false;
 }
 
 bool ScanStreamCall::TakesWholeBatch() const {
-  return intake_.batch_bytes() <= computation_->batch_bytes_max();
+  return computation_->TakesAll(SizesOf(intake_.batch()));
 }
 
 absl::Status ScanStreamCall::RunBatch(const JobContext& job_context) {
   v1::ScanStreamResponse fields;
   absl::StatusOr<ChunkData> results = computation_->Run(
-      intake_.batch()[0], is_last_batch_, job_context.lane, job_context.stop, report_.run, fields);
+      intake_.batch(), is_last_batch_, job_context.lane, job_context.stop, report_.run, fields);
   if (!results.ok()) return results.status();
   if (is_last_batch_) {
     FillExecution(report_, environment_.engine_name, *fields.mutable_execution());
@@ -36,8 +39,7 @@ absl::Status ScanStreamCall::RunBatch(const JobContext& job_context) {
 }
 
 uint64_t ScanStreamCall::AnswerBytesMax() const {
-  const uint64_t input_bytes = std::min(intake_.batch_bytes(), computation_->batch_bytes_max());
-  return computation_->ResultBytes(input_bytes) + kAnswerOverheadBytes;
+  return computation_->ResultBytesMax(SizesOf(intake_.batch())) + kAnswerOverheadBytes;
 }
 
 void ScanStreamCall::SendResults() {

@@ -23,7 +23,7 @@ class ScanStreamCall final
     : public StreamCall<grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>, StreamScan> {
  public:
   ScanStreamCall(CallEnvironment& environment, grpc::CallbackServerContext& context)
-      : StreamCall(environment, Rpc::kScanStream, context, 1) {}
+      : StreamCall(environment, Rpc::kScanStream, context, 2) {}
 
   void OnWriteDone(bool ok) override;
 

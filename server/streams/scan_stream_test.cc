@@ -41,6 +41,21 @@ class ScanStreamTest : public ComputeStreamFixture {
     return messages;
   }
 
+  // Puts a mask beside the elements of messages.
+  static std::vector<v1::ScanStreamRequest> WithMask(std::vector<v1::ScanStreamRequest> messages,
+                                                     const std::vector<std::string>& mask) {
+    for (size_t i = 0; i < mask.size(); ++i) {
+      if (messages.size() <= i) messages.emplace_back();
+      messages[i].set_where(mask[i]);
+    }
+    return messages;
+  }
+  static std::string ResultsOf(const std::vector<v1::ScanStreamResponse>& answers) {
+    std::string results;
+    for (const v1::ScanStreamResponse& answer : answers) results += answer.data();
+    return results;
+  }
+
   // Scans the bytes in a call of another server, which takes them in one message, and in streams.
   void ExpectStreamsAsOneCall(v1::ScanArrayRequest request, v1::ElementType type,
                               const std::string& bytes, int rounds) {
@@ -110,6 +125,61 @@ TEST_F(ScanStreamTest, ScansHaveTheBitsOfOneCall) {
   ExpectStreamsAsOneCall(RunningSum(), v1::ELEMENT_TYPE_INT16, floats.substr(0, 2 * 131'072), 2);
 }
 
+// Batches of elements and mask, which come in other pieces than each other.
+TEST_F(ScanStreamTest, MasksHaveTheBitsOfOneCall) {
+  std::vector<float> values(300'001);
+  std::vector<char> mask(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(random_() % 1000) / 8;
+    mask[i] = static_cast<char>(random_() % 2);
+  }
+  for (const v1::ScanOperation operation :
+       {v1::SCAN_OPERATION_SUM, v1::SCAN_OPERATION_PRODUCT, v1::SCAN_OPERATION_MIN}) {
+    v1::ScanArrayRequest request = RunningSum();
+    request.set_operation(operation);
+    if (operation == v1::SCAN_OPERATION_MIN) request.set_nan_policy(v1::NAN_POLICY_IGNORE);
+    *request.mutable_array() = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, values);
+    *request.mutable_where() = ArrayOf(v1::ELEMENT_TYPE_BOOL, mask);
+    grpc::ClientContext context;
+    v1::ScanArrayResponse expected;
+    const grpc::Status called = roomy_.compute().ScanArray(&context, request, &expected);
+    ASSERT_TRUE(called.ok()) << called.error_message();
+    *request.mutable_array() = Streamed(v1::ELEMENT_TYPE_FLOAT32);
+    *request.mutable_where() = Streamed(v1::ELEMENT_TYPE_BOOL);
+    std::vector<v1::ScanStreamResponse> answers;
+    const grpc::Status status = Send(scan_server_,
+                                     WithMask(ScanMessages(request, PiecesThatFit(BytesOf(values))),
+                                              PiecesThatFit(BytesOf(mask))),
+                                     answers);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+    EXPECT_TRUE(ResultsOf(answers) == expected.inline_array().data());
+  }
+}
+
+TEST_F(ScanStreamTest, WhatMasksMayNotBe) {
+  v1::ScanArrayRequest request = RunningSum();
+  *request.mutable_array() = Streamed(v1::ELEMENT_TYPE_INT32);
+  const std::string data(16, '\1');
+  const auto expect = [&](const std::string& field, const std::vector<std::string>& mask) {
+    std::vector<v1::ScanStreamResponse> answers;
+    ExpectInvalidField(Send(scan_server_, WithMask(ScanMessages(request, {data}), mask), answers),
+                       field);
+  };
+  expect("where", {"\1\1\1\1"});  // There is none in the request.
+  *request.mutable_where() = Streamed(v1::ELEMENT_TYPE_INT8);
+  expect("request.where.streamed_array.element_type", {});
+  *request.mutable_where() = Streamed(v1::ELEMENT_TYPE_BOOL);
+  expect("where", {"\1\1\1"});
+  expect("where", {"\1\1\1\1", "\1"});
+  expect("where", {"\1\1\2\1"});
+  // More than one batch of elements, whose mask ends early.
+  std::vector<v1::ScanStreamResponse> answers;
+  ExpectInvalidField(
+      Send(scan_server_, ScanMessages(request, PiecesThatFit(std::string(kMiB * 3 / 2, '\0'))),
+           answers),
+      "where");
+}
+
 TEST_F(ScanStreamTest, WhatScansRefuse) {
   v1::ScanArrayRequest request = RunningSum();
   ExpectScanError(request, "request.array");
@@ -126,6 +196,12 @@ TEST_F(ScanStreamTest, WhatScansRefuse) {
   request.mutable_execution_options()->set_strategy("scan/blocks");
   ExpectScanError(request, "request.execution_options.strategy");
   request.clear_execution_options();
+  request.set_window(3);
+  ExpectScanError(request, "request.window");
+  request.clear_window();
+  request.set_operation(v1::SCAN_OPERATION_MEAN);
+  ExpectScanError(request, "request.operation");
+  request.set_operation(v1::SCAN_OPERATION_SUM);
   request.mutable_grouping()->set_axis(0);
   ExpectScanError(request, "request.grouping");
   request.mutable_grouping()->mutable_segments();

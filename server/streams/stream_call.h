@@ -9,7 +9,8 @@
 // call, when its job has ended; OnDone comes last and deletes it.
 //
 // `Reactor` is one of gRPC's that reads. `Computation` is made from the header of the first message
-// and has `element_type()` and `state_bytes()`, the memory that it holds beside what has arrived.
+// and has `element_type()`, `state_bytes()`, the memory that it holds beside what has arrived, and
+// `CheckExpected(i)`, an error that names array i where the request has no such array.
 #ifndef GRIDFOLD_SERVER_STREAMS_STREAM_CALL_H_
 #define GRIDFOLD_SERVER_STREAMS_STREAM_CALL_H_
 
@@ -23,6 +24,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
 #include "kernels/types/element_type.h"
 #include "server/arrays/array_store.h"
 #include "server/base/error_reason.h"
@@ -80,6 +83,17 @@ class StreamCall : public Reactor, private IdleWatch::Waiter {
     jobs_.AnswerGone();
   }
 
+  // Requires `mutex_`. Bytes of which nothing can be computed wait for those of other arrays, which
+  // may never come: an error that names the field where they are too many.
+  absl::Status CheckWaiting(const char* field) const {
+    const uint64_t waiting_bytes = TotalBytes(intake_.sizes());
+    const uint64_t most = environment_.limits.message_bytes_max;
+    if (waiting_bytes <= most) return absl::OkStatus();
+    return kernels::InvalidField(
+        field,
+        absl::StrCat(waiting_bytes, " bytes wait for those of other arrays, where ", most, " may"));
+  }
+
   CallEnvironment& environment_;
   std::mutex mutex_;
   // Guarded by `mutex_`; what a job uses belongs to it while it runs.
@@ -114,8 +128,6 @@ class StreamCall : public Reactor, private IdleWatch::Waiter {
 
   // These require `mutex_`.
 
-  // Whether the request has a use for the arrays of a message.
-  virtual absl::Status CheckArrays(const StreamMessage&) const { return absl::OkStatus(); }
   // Whether what has arrived is worth a job, where more may come and none runs. An error where no
   // job ever could use it.
   virtual absl::StatusOr<bool> HasBatch() const = 0;
@@ -138,6 +150,8 @@ class StreamCall : public Reactor, private IdleWatch::Waiter {
   Step NextStep();
   Step EndStep();
   bool HasEnough();
+  // Whether the request has a use for the arrays of a message.
+  absl::Status CheckArrays(const StreamMessage& message) const;
   void WatchCaller();
 
   grpc::CallbackServerContext& context_;
@@ -206,6 +220,15 @@ absl::Status StreamCall<Reactor, Computation>::TakeMessage() {
   report_.request_bytes += size_bytes;
   if (absl::Status status = CheckArrays(*message); !status.ok()) return status;
   return intake_.Add(*message);
+}
+
+template <class Reactor, class Computation>
+absl::Status StreamCall<Reactor, Computation>::CheckArrays(const StreamMessage& message) const {
+  for (size_t i = 0; i < message.arrays.size(); ++i) {
+    if (message.arrays[i].empty()) continue;
+    if (absl::Status status = computation_->CheckExpected(i); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 template <class Reactor, class Computation>

@@ -64,6 +64,7 @@ class StreamIntake {
   // All that has arrived becomes the next batch, which a job uses without the call's lock.
   void BeginBatch();
   StreamArrays& batch() { return batch_; }
+  const StreamArrays& batch() const { return batch_; }
   uint64_t batch_bytes() const;
 
   // The job has removed what it used.

@@ -102,6 +102,7 @@ constexpr Pair<v1::ScanOperation, kernels::ScanOperation> kScanOperations[] = {
     {v1::SCAN_OPERATION_PRODUCT, kernels::ScanOperation::kProduct},
     {v1::SCAN_OPERATION_MIN, kernels::ScanOperation::kMin},
     {v1::SCAN_OPERATION_MAX, kernels::ScanOperation::kMax},
+    {v1::SCAN_OPERATION_MEAN, kernels::ScanOperation::kMean},
 };
 
 constexpr Pair<v1::ScanMode, kernels::ScanMode> kScanModes[] = {

@@ -57,6 +57,8 @@ const FieldOptions kFieldOptions[] = {
     {"direction", {"--reverse"}},
     {"mode", {"--exclusive"}},
     {"exact", {"--exact"}},
+    {"window", {"--window"}},
+    {"min_count", {"--min-count"}},
     {"output_type", {"--output-type"}},
     {"destination.in_place", {"--in-place"}},
     {"destination", {"--to-array", "--in-place", "--output"}},

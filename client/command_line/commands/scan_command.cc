@@ -22,6 +22,7 @@
 #include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/input_passage.h"
+#include "client/command_line/commands/mask_feed.h"
 #include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/commands/plot_output.h"
 #include "client/command_line/input/file.h"
@@ -40,6 +41,7 @@ Examples:
   gridfold scan delay.npy                           running sum, the first and last few shown
   gridfold scan delay.npy --op max --output running_max.npy
   gridfold scan matrix.npy --axis 1 --exclusive
+  gridfold scan delay.npy --op mean --window 24     moving means of the last 24
   gridfold scan delay.npy --plot running_sum.svg
   gridfold scan --array samples --to-array sums     from and to arrays on the server
   gridfold scan lengths.npy --exclusive --output - | gridfold reduce - --stat max
@@ -50,7 +52,8 @@ Choices<ScanOperation> Operations() {
   return {{"sum", ScanOperation::kSum},
           {"product", ScanOperation::kProduct},
           {"min", ScanOperation::kMin},
-          {"max", ScanOperation::kMax}};
+          {"max", ScanOperation::kMax},
+          {"mean", ScanOperation::kMean}};
 }
 
 Choices<ScanOperation> OperationAliases() {
@@ -83,6 +86,14 @@ class ScanCommand : public Command {
     command_
         .add_flag("--exact", options_.exact,
                   "Sums of floating-point elements: each the exact sum, rounded once")
+        ->group(group);
+    AddNumberOption<uint64_t>(command_, "--window", options_.window,
+                              "Sums and means of the last N elements only, exact and rounded once")
+        ->type_name("N")
+        ->group(group);
+    AddNumberOption<uint64_t>(command_, "--min-count", options_.min_count,
+                              "NaN where fewer elements of a window count")
+        ->type_name("N")
         ->group(group);
     command_
         .add_option("--output-type", output_type_,
@@ -208,8 +219,10 @@ class ScanCommand : public Command {
   }
 
   static absl::StatusOr<bool> CanStream(const Session& session, const ScanOptions& options) {
-    if (options.where || !IsInline(options) ||
-        !std::holds_alternative<WholeArray>(options.grouping) ||
+    const bool has_far_mask =
+        options.where && !std::holds_alternative<ArrayView>(options.where->source());
+    if (has_far_mask || options.window || options.operation == ScanOperation::kMean ||
+        !IsInline(options) || !std::holds_alternative<WholeArray>(options.grouping) ||
         options.direction != ScanDirection::kForward) {
       return false;
     }
@@ -266,10 +279,14 @@ class ScanCommand : public Command {
     if (!array_path_.empty()) file.emplace(array_path_);
     return array.Ask(
         session, [&](Client& client, const CallOptions&) -> absl::StatusOr<ScanResult> {
-          const absl::StatusOr<std::unique_ptr<ScanStream>> stream =
-              client.OpenScanStream(array.stream().element_type(), options);
+          ScanOptions asked = options;
+          absl::StatusOr<MaskFeed> mask = MaskFeed::Take(asked.where);
+          if (!mask.ok()) return mask.status();
+          const absl::StatusOr<std::unique_ptr<ScanStream>> stream = client.OpenScanStream(
+              {.element_type = array.stream().element_type(), .has_mask = mask->is_given()}, asked);
           if (!stream.ok()) return stream.status();
-          absl::StatusOr<ScanResult> result = Exchange(array, **stream, file ? &*file : nullptr);
+          absl::StatusOr<ScanResult> result =
+              Exchange(array, *mask, **stream, file ? &*file : nullptr);
           if (!result.ok()) return result;
           const absl::Status status = file ? file->Commit() : absl::OkStatus();
           if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
@@ -279,12 +296,16 @@ class ScanCommand : public Command {
   }
 
   // Sends all elements while it takes the results, into `file` or, without one, into memory.
-  absl::StatusOr<ScanResult> Exchange(OutgoingArray& array, ScanStream& stream,
+  absl::StatusOr<ScanResult> Exchange(OutgoingArray& array, MaskFeed& mask, ScanStream& stream,
                                       ArrayFileWriter* file) const {
     const std::optional<uint64_t> size_bytes = array.size_bytes();
     absl::Status sent;
     std::thread sender([&] {
-      sent = array.SendAll([&](std::span<const std::byte> piece) { return stream.Write(piece); });
+      const ElementType type = array.stream().element_type();
+      sent = array.SendAll([&](std::span<const std::byte> piece) {
+        return stream.Write(piece, mask.Next(piece, type));
+      });
+      if (sent.ok() && !mask.rest().empty()) sent = stream.Write({}, mask.rest());
       // Where the file is at fault, what came of it is of no use.
       if (sent.ok()) {
         stream.WritesDone();

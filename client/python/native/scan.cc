@@ -18,7 +18,8 @@ namespace {
 // The results' bytes, the number of their element type, and how the job ran.
 py::tuple Scan(const Connection& connection, const py::tuple& source, int operation,
                const std::vector<int32_t>& axes, bool exclusive, bool reverse,
-               std::optional<int> output_type, bool ignore_nan, bool wrap, bool exact) {
+               std::optional<int> output_type, bool ignore_nan, bool wrap, bool exact,
+               uint64_t window, uint64_t min_count) {
   client::ScanOptions options{
       .operation = static_cast<client::ScanOperation>(operation),
       .mode = exclusive ? client::ScanMode::kExclusive : client::ScanMode::kInclusive,
@@ -26,7 +27,9 @@ py::tuple Scan(const Connection& connection, const py::tuple& source, int operat
       .grouping = ToGrouping(axes),
       .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
       .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError,
-      .exact = exact};
+      .exact = exact,
+      .min_count = min_count};
+  if (window != 0) options.window = window;
   if (output_type) options.output_type = static_cast<client::ElementType>(*output_type);
   const client::ArrayInput input = ToInput(source);
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
@@ -41,7 +44,8 @@ py::tuple Scan(const Connection& connection, const py::tuple& source, int operat
 void AddScans(ConnectionClass& connection) {
   connection.def("scan", &Scan, py::arg("source"), py::arg("operation"), py::arg("axis"),
                  py::arg("exclusive"), py::arg("reverse"), py::arg("output_type"),
-                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("exact"));
+                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("exact"), py::arg("window") = 0,
+                 py::arg("min_count") = 0);
 }
 
 }  // namespace gridfold::python

@@ -1,6 +1,8 @@
 """Running sums, products and extremes beside NumPy's."""
 
+import math
 import unittest
+from fractions import Fraction
 
 import numpy as np
 
@@ -46,6 +48,41 @@ class ScanTest(PackageTest):
         array = np.array([1, 2, 3, 4])
         self.assert_same(self.gpu.cumsum(array, exclusive=True), np.array([0, 1, 3, 6]))
         self.assert_same(self.gpu.cumsum(array, reverse=True), np.array([10, 9, 7, 4]))
+
+    def test_moving(self):
+        array = numbers(np.dtype("f8"), (2, 60))
+        array[1, 5] = np.nan
+        for window in (1, 3, 50):
+            for axis in (-1, 0):
+                rows = np.moveaxis(array, axis, -1)
+                for least in (None, 1):
+                    counted = window if least is None else least
+                    sums = np.full(rows.shape, np.nan)
+                    means = sums.copy()
+                    for place in np.ndindex(rows.shape):
+                        held = rows[place[:-1]][max(0, place[-1] + 1 - window):place[-1] + 1]
+                        held = held[~np.isnan(held)]
+                        if len(held) >= max(counted, 1):
+                            sums[place] = math.fsum(held)
+                            means[place] = float(sum(map(Fraction, held)) / len(held))
+                    with self.subTest(window=window, axis=axis, least=least):
+                        self.assert_same(self.gpu.move_sum(array, window, least, axis),
+                                         np.moveaxis(sums, -1, axis))
+                        self.assert_same(self.gpu.move_mean(array, window, least, axis),
+                                         np.moveaxis(means, -1, axis))
+
+    def test_moving_integers(self):
+        array = np.array([1, 2, 3, 5], np.int16)
+        nan = np.nan
+        self.assert_same(self.gpu.move_sum(array, 2), np.array([nan, 3, 5, 8]))
+        self.assert_same(self.gpu.move_sum(array, 2, 1), np.array([1.0, 3, 5, 8]))
+        self.assert_same(self.gpu.move_sum(array, 3, reverse=True), np.array([6, 10.0, nan, nan]))
+        self.assert_same(self.gpu.move_mean(array, 2), np.array([nan, 1.5, 2.5, 4]))
+        self.assert_same(self.gpu.move_mean(array > 2, 4, 1), np.array([0, 0, 1 / 3, 0.5]))
+        self.assert_same(self.gpu.move_sum(array[:0], 2), np.empty(0))
+        for window, least in ((0, None), (2, 3)):
+            with self.assertRaises(ValueError):
+                self.gpu.move_sum(array, window, least)
 
     def test_dtypes(self):
         small = np.array([100, 100], np.int8)

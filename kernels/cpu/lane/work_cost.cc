@@ -48,7 +48,7 @@ uint64_t WorkNanoseconds(const ReductionPlan& plan) {
 
 uint64_t WorkNanoseconds(const ScanPlan& plan) {
   return Nanoseconds(static_cast<double>(plan.array.element_count) *
-                     (plan.exact ? kScannedExactly : kScanned));
+                     (plan.exact || plan.is_moving() ? kScannedExactly : kScanned));
 }
 
 uint64_t WorkNanoseconds(const HistogramPlan& plan) {

@@ -22,6 +22,10 @@ void CarryOver(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry)
 absl::Status RunExactScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                           ScanCarry* carry, JobContext& job);
 
+// Moving sums and means.
+absl::Status RunMovingScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                           JobContext& job);
+
 absl::Status FindExactTotals(const ScanPlan& plan, HostSpan input, JobContext& job,
                              ScanTotals& totals);
 void CarryOverExactly(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry);

@@ -11,6 +11,7 @@ namespace gridfold::kernels::cpu {
 namespace {
 
 const char* StrategyOf(const ScanPlan& plan) {
+  if (plan.is_moving()) return "scan/moving";
   if (plan.exact) return "scan/exact";
   return plan.grouping.kind == GroupingKind::kAxis0 ? "scan/axis-0" : "scan/blocks";
 }
@@ -22,7 +23,8 @@ absl::Status VisitOperation(const ScanPlan& plan, Visit visit) {
   switch (
       OperatorOf(plan.operation, plan.array.element_type, plan.nan_policy == NanPolicy::kIgnore)) {
     case ScanOperation::kUnboundedSum:  // What scans make of sums and products.
-    case ScanOperation::kScaledProduct: break;
+    case ScanOperation::kScaledProduct:
+    case ScanOperation::kMean: break;  // Of moving scans only.
     case ScanOperation::kSum:
       return visit(std::integral_constant<ScanOperation, ScanOperation::kSum>());
     case ScanOperation::kProduct:
@@ -44,6 +46,7 @@ absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan out
   absl::Status status = CheckOnlyStrategy(plan.strategy, strategy);
   if (!status.ok()) return status;
   job.statistics.strategy = strategy;
+  if (plan.is_moving()) return RunMovingScan(plan, input, output, job);
   if (plan.exact) return RunExactScan(plan, input, output, carry, job);
   return VisitOperation(plan, [&](auto operation) {
     return RunScanOperation<decltype(operation)::value>(plan, input, output, carry, job);

@@ -24,7 +24,7 @@ using WideSum = ScanOperator<double, ScanOperation::kUnboundedSum>;
 using WideProduct = ScanOperator<double, ScanOperation::kScaledProduct>;  // Of any element type.
 
 bool HasWideForm(const ScanPlan& plan, ScanOperation operation) {
-  return plan.operation == operation && !plan.exact &&
+  return plan.operation == operation && !plan.exact && !plan.is_moving() &&
          VisitElementType(plan.array.element_type, [&](auto tag) {
            using T = typename decltype(tag)::type;
            return operation == ScanOperation::kSum ? kHasWideForm<T, ScanOperation::kSum>

@@ -9,6 +9,7 @@
 #include "kernels/cuda/scan/columns/columns.h"
 #include "kernels/cuda/scan/exact/exact.h"
 #include "kernels/cuda/scan/magnitude_kernel.h"
+#include "kernels/cuda/scan/moving/moving.h"
 #include "kernels/cuda/scan/positions/look_back.h"
 #include "kernels/numerics/scans/operator.h"
 
@@ -34,6 +35,7 @@ ScanArguments ArgumentsOf(const ScanPlan& plan, const ScanInput& input, const Sc
 }  // namespace
 
 uint64_t ScanScratchBytes(const ScanPlan& plan) {
+  if (plan.is_moving()) return MovingScanScratchBytes(plan);
   if (plan.exact) return ExactScanScratchBytes(plan);
   if (IsByColumns(plan)) return ColumnScratchBytes(plan);
   return LookBackScratchBytes(plan.array.element_count,
@@ -43,7 +45,7 @@ uint64_t ScanScratchBytes(const ScanPlan& plan) {
 uint64_t ScanScratchBytesMax(uint64_t input_bytes) {
   // Elements of one byte have the most tiles.
   return std::max({LookBackScratchBytes(input_bytes, true), ColumnScratchBytesMax(input_bytes),
-                   ExactScanScratchBytesMax(input_bytes)});
+                   ExactScanScratchBytesMax(input_bytes), MovingScanScratchBytesMax(input_bytes)});
 }
 
 absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
@@ -53,6 +55,9 @@ absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const Scan
       cudaMemsetAsync(output.overflow_flag, 0, sizeof(*output.overflow_flag), stream));
   if (plan.array.element_count == 0) return absl::OkStatus();
   const ScanArguments arguments = ArgumentsOf(plan, input, output);
+  if (plan.is_moving()) {
+    return LaunchMovingScan(plan, arguments, input.offsets, scratch, properties, stream);
+  }
   if (plan.exact) {
     return LaunchExactScan(plan, arguments, input.offsets, carry, scratch, properties, stream);
   }
@@ -71,12 +76,16 @@ absl::Status LaunchLargestMagnitude(const DeviceSpan& elements, uint64_t* bits,
 }
 
 const char* ScanStrategy(const ScanPlan& plan) {
+  if (plan.is_moving()) return "scan/moving";
   if (plan.exact) return "scan/exact";
   return IsByColumns(plan) ? "scan/axis-0" : "scan/look-back";
 }
 
 uint64_t ScanBytesRead(const ScanPlan& plan) {
-  return plan.array.size_bytes() * (plan.exact ? ExactScanPasses(plan) : 1);
+  const uint64_t passes = plan.is_moving() ? MovingScanPasses(plan)
+                          : plan.exact     ? ExactScanPasses(plan)
+                                           : 1;
+  return plan.array.size_bytes() * passes;
 }
 
 }  // namespace gridfold::kernels::cuda

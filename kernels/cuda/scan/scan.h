@@ -45,11 +45,12 @@ absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const Scan
 absl::Status LaunchLargestMagnitude(const DeviceSpan& elements, uint64_t* bits,
                                     const DeviceProperties& properties, cudaStream_t stream);
 
-// The kernel family that LaunchScan takes: "scan/look-back", "scan/axis-0" or "scan/exact".
+// The kernel family that LaunchScan takes: "scan/look-back", "scan/axis-0", "scan/exact"
+// or "scan/moving".
 const char* ScanStrategy(const ScanPlan& plan);
 
 // Bytes of the array that LaunchScan reads: exact scans, but of few rows along axis 0, read it
-// twice.
+// twice, and moving ones two or three times.
 uint64_t ScanBytesRead(const ScanPlan& plan);
 
 }  // namespace gridfold::kernels::cuda

@@ -139,12 +139,15 @@ class PrefixWindow {
     const ComputeType<T> value = Addend(x, ignore_nan_);
     const uint32_t flags = ExactSumFlagsOf(value);
     sum.flags |= flags;
+    // Infinities and NaN lie above the window.
+    if ((flags & kSawNan) == 0) sum.integer += IntegerOf(value);
+  }
+  // A finite number in units of the window's last bit. Zeros may lie below the window.
+  GRIDFOLD_HD Int128 IntegerOf(ComputeType<T> value) const {
     const DecomposedFloat d = Decompose(value);
     const int shift = static_cast<int>(d.position) - unit_;
-    // Zeros may lie below the window, infinities and NaN above.
-    if ((flags & kSawNan) != 0 || shift < 0) return;
-    const Uint128 magnitude = Uint128{d.significand} << shift;
-    sum.integer += static_cast<Int128>(NegateIf(d.negative, magnitude));
+    if (shift < 0) return 0;
+    return static_cast<Int128>(NegateIf(d.negative, Uint128{d.significand} << shift));
   }
 
   GRIDFOLD_HD Sum SumOf(const WindowSum& x, bool after_carry) const {
@@ -170,6 +173,19 @@ class PrefixWindow {
                           LeadingBits{magnitude, Sum::kLowestExponent + unit_, is_cut});
   }
 
+  // What x stands for behind the carry, divided by `count`, which is not 0.
+  template <FloatingElement Out>
+  GRIDFOLD_HD Out RoundMean(const WindowSum& x, uint64_t count) const {
+    if ((x.flags & kSawNan) != 0 || carry_is_cut_) return RoundMeanOnLimbs<Out>(x, count);
+    const bool negative = x.integer < 0;
+    const Uint128 magnitude = NegateIf(negative, static_cast<Uint128>(x.integer));
+    const uint64_t limbs[] = {static_cast<uint64_t>(magnitude),
+                              static_cast<uint64_t>(magnitude >> kLimbBits)};
+    return RoundQuotient<Out>(
+        negative || x.flags == 0,
+        LeadingQuotient(LimbMagnitude::OfUnsigned(limbs, 2), Sum::kLowestExponent + unit_, count));
+  }
+
  private:
   // A sign and, below 2^126, room for the sum of carry and elements.
   static constexpr int kWindowBits = 126;
@@ -188,6 +204,11 @@ class PrefixWindow {
     Sum not_finite;
     not_finite.AddFlags(x.flags);
     return RoundOnce<Out>(not_finite);
+  }
+  template <FloatingElement Out>
+  __attribute__((noinline)) GRIDFOLD_HD Out RoundMeanOnLimbs(const WindowSum& x,
+                                                             uint64_t count) const {
+    return gridfold::kernels::RoundMean<Out>(SumOf(x, true), count);
   }
 
   const Sum* carry_ = nullptr;

@@ -96,22 +96,46 @@ GRIDFOLD_HD inline Out RoundOnce(bool negative, const LeadingBits& x) {
   return RoundTo<Out>(std::bit_cast<double>(std::bit_cast<uint64_t>(rounded) | sign));
 }
 
+// As RoundOnce, of a quotient: x need not be such a multiple.
+template <FloatingElement Out>
+GRIDFOLD_HD inline Out RoundQuotient(bool negative, const LeadingBits& x) {
+  if constexpr (std::is_same_v<Out, double>) {
+    const double rounded = RoundToDouble(x);
+    return negative ? -rounded : rounded;
+  } else {
+    return RoundOnce<Out>(negative, x);  // No quotient of these leaves the normal float64s.
+  }
+}
+
+// The NaN of the type, or an infinity, in its one form: processors differ in what they convert NaN
+// to.
+template <FloatingElement Out>
+GRIDFOLD_HD inline Out NotFinite(double value) {
+  if constexpr (std::is_same_v<Out, float>) {
+    if (IsNan(value)) return std::numeric_limits<float>::quiet_NaN();
+  }
+  return RoundTo<Out>(value);
+}
+
 // A sum rounded once to Out. -0.0 where every addend was -0.0 or there was none. The same bits
 // everywhere, those of a NaN too.
 template <FloatingElement Out, std::floating_point F>
 GRIDFOLD_HD inline Out RoundOnce(const ExactSum<F, 1>& sum) {
   using Sum = ExactSum<F, 1>;
-  if (!sum.is_finite()) {
-    // NaN has one form: processors differ in what they convert it to.
-    const double value = sum.NotFiniteValue();
-    if constexpr (std::is_same_v<Out, float>) {
-      if (IsNan(value)) return std::numeric_limits<float>::quiet_NaN();
-    }
-    return RoundTo<Out>(value);
-  }
+  if (!sum.is_finite()) return NotFinite<Out>(sum.NotFiniteValue());
   const LimbMagnitude magnitude = LimbMagnitude::OfSigned(sum.limbs(), Sum::kLimbs);
   return RoundOnce<Out>(magnitude.is_negative() || sum.flags() == 0,
                         LeadingQuotient(magnitude, Sum::kLowestExponent, 1));
+}
+
+// sum / count, rounded once to Out. Requires a count other than 0.
+template <FloatingElement Out, std::floating_point F>
+GRIDFOLD_HD inline Out RoundMean(const ExactSum<F, 1>& sum, uint64_t count) {
+  using Sum = ExactSum<F, 1>;
+  if (!sum.is_finite()) return NotFinite<Out>(sum.NotFiniteValue());
+  const LimbMagnitude magnitude = LimbMagnitude::OfSigned(sum.limbs(), Sum::kLimbs);
+  return RoundQuotient<Out>(magnitude.is_negative() || sum.flags() == 0,
+                            LeadingQuotient(magnitude, Sum::kLowestExponent, count));
 }
 
 }  // namespace gridfold::kernels

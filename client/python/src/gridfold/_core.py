@@ -52,7 +52,8 @@ class CScanSpec(ctypes.Structure):
     _fields_ = [("operation", ctypes.c_int32), ("exclusive", ctypes.c_int32),
                 ("reverse", ctypes.c_int32), ("exact", ctypes.c_int32),
                 ("output_type", ctypes.c_int32), ("grouping", CGrouping),
-                ("nan_policy", ctypes.c_int32), ("overflow_policy", ctypes.c_int32)]
+                ("nan_policy", ctypes.c_int32), ("overflow_policy", ctypes.c_int32),
+                ("window", ctypes.c_uint64), ("min_count", ctypes.c_uint64)]
 
 
 class CBins(ctypes.Structure):

@@ -59,9 +59,11 @@ class Engine(Protocol):
         None: ask `reduce`."""
 
     def scan(self, source: Source, operation: int, axis: Along, exclusive: bool, reverse: bool,
-             output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool
+             output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool,
+             window: int = 0, min_count: int = 0
              ) -> tuple["np.ndarray[Any, Any]", int, Execution]:
-        """The results' bytes and the number of their element type."""
+        """The results' bytes and the number of their element type. Of sums and means of the last
+        `window` elements those are NaN of which fewer than `min_count` count; 0: of all so far."""
 
     def reduce_by_key(self, keys: Source, values: Source, groups: tuple[Any, ...],
                       further_keys: Sequence[Source], statistics: Sequence[int], ignore_nan: bool,

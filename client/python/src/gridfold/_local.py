@@ -136,14 +136,15 @@ class LocalEngine:
                 _execution("by-key", start, of_values[0]))
 
     def scan(self, source: Source, operation: int, axis: Along, exclusive: bool, reverse: bool,
-             output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool
-             ) -> tuple[Array, int, LocalExecution]:
+             output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool,
+             window: int = 0, min_count: int = 0) -> tuple[Array, int, LocalExecution]:
         start = time.perf_counter()
         resolved = self._source(source)
         here, place = matrix_of(resolved, axis)
         array = ctypes.byref(_core.to_array(here))
         spec = _core.CScanSpec(operation - 1, exclusive, reverse, exact, output_type or 0,
-                               _core.CGrouping(_core.AXES[place]), ignore_nan, wrap)
+                               _core.CGrouping(_core.AXES[place]), ignore_nan, wrap, window,
+                               min_count)
         number = ctypes.c_int32()
         _core.check(_core.library.gridfold_scan_type(array, ctypes.byref(spec),
                                                      ctypes.byref(number)))

@@ -24,8 +24,9 @@ class Connection:
     def reduce_whole(self, array: np.ndarray[Any, Any], element_type: int, statistic: int,
                      wrap: bool) -> Any: ...
     def scan(self, source: Source, operation: int, axis: Along, exclusive: bool, reverse: bool,
-             output_type: Optional[int], ignore_nan: bool, wrap: bool,
-             exact: bool) -> tuple[np.ndarray[Any, Any], int, Execution]: ...
+             output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool,
+             window: int = 0, min_count: int = 0
+             ) -> tuple[np.ndarray[Any, Any], int, Execution]: ...
     def histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
                   y_source: Optional[Source], weights: Optional[Source], clamp: bool,
                   quantiles: Sequence[float]

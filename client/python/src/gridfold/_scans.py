@@ -1,4 +1,4 @@
-"""Running sums, products, minima and maxima."""
+"""Running sums, products, minima and maxima, and moving sums and means."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._layout import lay_out, normalise
 from ._reduce import wraps
 
 # Numbers of the wire.
-_SUM, _PRODUCT, _MIN, _MAX = 1, 2, 3, 4
+_SUM, _PRODUCT, _MIN, _MAX, _MEAN = 1, 2, 3, 4, 5
 
 
 class Scans:
@@ -29,8 +29,8 @@ class Scans:
 
     def _scan(self, operation: int, x: Any, axis: Optional[int], dtype: Any = None,
               exclusive: bool = False, reverse: bool = False, ignore_nan: bool = False,
-              overflow: str = "error", exact: bool = False) -> Any:
-        policy = (ignore_nan, wraps(overflow), exact)
+              overflow: str = "error", exact: bool = False, window: int = 0,
+              min_count: int = 0) -> Any:
         x = of_kind(of_device(x), dtype)
         if hasattr(x, "_lay_out") and x.size:
             array, source, number, order = x, *_of_resident(x, axis)
@@ -41,14 +41,17 @@ class Scans:
             if array.size == 0:
                 return _of_nothing(operation, array, axis, dtype)
             source, number, order = _lay_out(array, axis)
+        # Integers have no NaN.
+        counted = min_count if is_float(array.dtype) or operation == _MEAN else 0
         data, result_type, _ = self._engine.scan(
             source, operation, number, exclusive, reverse, _output_type(operation, array, dtype),
-            *policy)
+            ignore_nan, wraps(overflow), exact, window, counted)
         if operation in (_MIN, _MAX):
             values = data.view(array.dtype)
         else:
             values = data.view(dtype_of(result_type))
-            wanted = dtype if dtype is not None else np.int64 if array.dtype.kind == "b" else None
+            is_count = array.dtype.kind == "b" and operation != _MEAN
+            wanted = dtype if dtype is not None else np.int64 if is_count else None
             values = values if wanted is None else values.astype(wanted, copy=False)
         return _restore(values, array.shape, order, axis)
 
@@ -63,6 +66,34 @@ class Scans:
                   exact: bool = False) -> Any:
         """As `cumsum`, with NaN taken as 0."""
         return self._scan(_SUM, x, axis, dtype, exclusive, reverse, True, overflow, exact)
+
+    def _move(self, operation: int, x: Any, window: int, min_count: Optional[int],
+              axis: Optional[int], reverse: bool) -> Any:
+        least = window if min_count is None else min_count
+        if window < 1 or not 0 <= least <= window:
+            raise ValueError(f"a window of {window} elements, of which {least} must count")
+        results = self._scan(operation, x, axis, None, False, reverse, True, "error", False, window,
+                             least)
+        if results.dtype.kind not in "iu":
+            return results
+        results = results.astype(np.float64)
+        along = np.moveaxis(results, -1 if axis is None else axis, 0)
+        missing = min(max(least - 1, 0), len(along))
+        along[len(along) - missing if reverse else 0:len(along) if reverse else missing] = np.nan
+        return results
+
+    def move_sum(self, x: Any, window: int, min_count: Optional[int] = None,
+                 axis: Optional[int] = -1, *, reverse: bool = False) -> Any:
+        """The sum of the last `window` elements up to each, exact and rounded once, by the rules of
+        `bottleneck.move_sum`: NaNs do not count, and where fewer than `min_count` elements do, the
+        result is NaN; None: fewer than `window`. Of integers float64. `reverse`: of the next ones.
+        """
+        return self._move(_SUM, x, window, min_count, axis, reverse)
+
+    def move_mean(self, x: Any, window: int, min_count: Optional[int] = None,
+                  axis: Optional[int] = -1, *, reverse: bool = False) -> Any:
+        """The mean of those that count of the last `window` elements; see `move_sum`."""
+        return self._move(_MEAN, x, window, min_count, axis, reverse)
 
     def cumprod(self, x: Any, axis: Optional[int] = None, dtype: Any = None, *,
                 exclusive: bool = False, reverse: bool = False, overflow: str = "error") -> Any:
@@ -121,6 +152,10 @@ def _output_type(operation: int, array: Any, dtype: Any) -> Optional[int]:
 
 
 def _of_nothing(operation: int, array: Array, axis: Optional[int], dtype: Any) -> Any:
+    if operation == _MEAN:
+        normalise(axis, array.ndim)
+        empty = array if is_float(array.dtype) else array.astype(np.float64)
+        return empty.ravel() if axis is None else empty.copy()
     if operation in (_SUM, _PRODUCT):
         function: Any = np.cumsum if operation == _SUM else np.cumprod
         return function(array, axis=axis, dtype=dtype)

@@ -142,7 +142,8 @@ decltype(auto) VisitScanOperator(ScanOperation operation, F&& f) {
     case kScaledProduct:
       return std::forward<F>(f)(std::integral_constant<ScanOperation, kScaledProduct>{});
     case kMin:
-    case kMax: break;
+    case kMax:
+    case kMean: break;  // Of moving scans only.
   }
   return std::forward<F>(f)(std::integral_constant<ScanOperation, kMax>{});
 }

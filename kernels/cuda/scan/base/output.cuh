@@ -31,8 +31,11 @@ GRIDFOLD_HD decltype(auto) VisitOutput(bool accumulator_output, F&& f) {
   return f(TypeTag<T>{});
 }
 
+__device__ inline void ReportOverflow(uint32_t* overflow_flag) {
+  __nv_atomic_store_n(overflow_flag, 1u, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+}
 __device__ inline void ReportOverflow(const ScanArguments& arguments) {
-  __nv_atomic_store_n(arguments.overflow_flag, 1u, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+  ReportOverflow(arguments.overflow_flag);
 }
 
 }  // namespace gridfold::kernels::cuda
