@@ -29,6 +29,7 @@ int64_t Combine(ScanOperation operation, int64_t left, int64_t right) {
     case ScanOperation::kMin: return std::min(left, right);
     case ScanOperation::kMax: return std::max(left, right);
     case ScanOperation::kProduct: return left * right;
+    case ScanOperation::kMean:  // Of no scenario.
     case ScanOperation::kSum: break;
   }
   return left + right;
@@ -39,6 +40,7 @@ int64_t Identity(ScanOperation operation) {
     case ScanOperation::kMin: return INT64_MAX;
     case ScanOperation::kMax: return INT64_MIN;
     case ScanOperation::kProduct: return 1;
+    case ScanOperation::kMean:  // Of no scenario.
     case ScanOperation::kSum: break;
   }
   return 0;
