@@ -452,7 +452,7 @@ TEST_F(ProgramTest, CommandLinesThatMakeNoSenseAreUsageErrors) {
       {"reduce", "@in.csv", "--axis", "0,"},
       {"reduce", "@in.csv", "--format", "xml"},
       {"reduce", "@in.csv", "--delimiter", "ab"},
-      {"scan", "@in.csv", "--op", "mean"},
+      {"scan", "@in.csv", "--op", "median"},
       {"scan", "@in.csv", "--output-type", "x"},
       {"histogram", "@in.csv", "--edges", "0,1", "--bins", "3"},
       {"histogram", "@in.csv", "--quantiles", "half"},

@@ -417,8 +417,10 @@ def table(edges):
 def histograms(random):
     for kind in TYPES:
         low = 10 if kind.startswith("uint") else -100
+        # Rounded: the last bits of logarithms depend on the processor.
+        growing = np.round(np.geomspace(0.5, 90, 12), 6)
         layouts = [even(1, low, 100), even(10, low, 100), even(37, low, 99.5), even(8, low, 200),
-                   table([low, low + 0.5, 17, 18, 60, 101]), table(np.geomspace(0.5, 90, 12)),
+                   table([low, low + 0.5, 17, 18, 60, 101]), table(growing),
                    {"layout": "automatic", "bin_count": 9}]
         for bins in layouts:
             yield histogram(kind, samples_of(kind, 90, random), bins, quantiles=(0, 0.1, 0.5, 0.99))

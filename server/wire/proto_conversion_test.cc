@@ -82,7 +82,7 @@ TEST(ProtoConversionTest, ScanOperations) {
                                     EXPECT_EQ(kernels::ScanOperationName(*operation), name);
                                     ++count;
                                   });
-  EXPECT_EQ(count, 4);
+  EXPECT_EQ(count, 5);
   ExpectUnknownValuesAreNamed<v1::ScanOperation>();
   EXPECT_FALSE(FromWire(v1::SCAN_OPERATION_UNSPECIFIED, "field").ok());
 }
