@@ -28,7 +28,9 @@ v1::ReduceByKeyRequest ToProto(const KeyedReductionOptions& options) {
   request.set_return_accumulator(options.return_accumulator);
   request.set_first_index(options.first_index);
   request.mutable_quantiles()->Add(options.quantiles.begin(), options.quantiles.end());
-  request.set_quantile_method(static_cast<v1::QuantileMethod>(options.quantile_method));
+  if (!options.quantiles.empty()) {
+    request.set_quantile_method(static_cast<v1::QuantileMethod>(options.quantile_method));
+  }
   return request;
 }
 

@@ -266,7 +266,7 @@ def _groups_of_keys(first: Optional[int], count: Optional[int]) -> tuple[Any, ..
 
 
 def _keys_of(groups: tuple[Any, ...], found: Any, dtype: Any) -> Array:
-    keys = np.arange(groups[1], groups[1] + groups[2]) if found is None else found
+    keys: Array = np.arange(groups[1], groups[1] + groups[2]) if found is None else found
     return keys.astype(dtype, copy=False)
 
 
