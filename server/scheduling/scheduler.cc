@@ -235,7 +235,7 @@ Scheduler::EngineLanes* Scheduler::IdleEngineFor(const JobWork& work) {
   return engine.idle.empty() ? nullptr : &engine;
 }
 
-// The first that runs any; null where there is none.
+// The first engine that runs a small job; null where none does.
 Scheduler::EngineLanes* Scheduler::EngineOfSmallJobs() {
   const auto engine =
       std::find_if(engines_.begin(), engines_.end(), [](const EngineLanes& candidate) {

@@ -56,7 +56,7 @@ TEST_F(SchedulerEnginesTest, JobsThatNeedNoneGoWhereMostLanesAreIdle) {
   EXPECT_THAT(LanesBusy(), ElementsAre(0, 0));
 }
 
-// They share launches there, instead of taking a launch each on several engines.
+// Small jobs share launches on one engine, instead of taking a launch each on several.
 TEST_F(SchedulerEnginesTest, SmallJobsStayTogether) {
   Make(SmallLimits(1), {}, /*engine_count=*/3);
   TestJob first(Small(), WaitAt(gate_)), second(Small(), Succeed());
@@ -83,7 +83,7 @@ TEST_F(SchedulerEnginesTest, SmallJobsDoNotWaitBehindOthers) {
   gate_.Open();
 }
 
-// One lane has both kinds: what waits behind the long one goes elsewhere.
+// An engine has both kinds: a small job would wait for the end of the long one there.
 TEST_F(SchedulerEnginesTest, SmallJobsGoElsewhereWhereALongOneIsAmongThem) {
   Make(SmallLimits(2), {}, /*engine_count=*/2);
   Gate small_gate;

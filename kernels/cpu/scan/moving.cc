@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/contract/moving_scan.h"
 #include "kernels/contract/scan_error.h"
 #include "kernels/cpu/scan/operation.h"
 #include "kernels/numerics/scans/moving_chunk.h"
@@ -26,12 +27,8 @@ class MovingScan {
  public:
   MovingScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output)
       : plan_(plan),
-        shape_(ShapeOf(plan)),
-        rules_({.window = plan.window,
-                .min_count = plan.min_count,
-                .mean = plan.operation == ScanOperation::kMean,
-                .ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
-                .wrap = plan.overflow_policy == OverflowPolicy::kWrap}),
+        shape_(MovingShapeOf(plan, plan.grouping.offsets.data())),
+        rules_(MovingRulesOf(plan)),
         input_(input.data),
         output_(output.data) {}
 
@@ -54,21 +51,6 @@ class MovingScan {
   }
 
  private:
-  static MovingShape ShapeOf(const ScanPlan& plan) {
-    const Grouping& grouping = plan.grouping;
-    MovingShape shape{.line_length = plan.array.element_count,
-                      .group_size = grouping.group_size,
-                      .reverse = plan.direction == ScanDirection::kReverse};
-    if (grouping.kind == GroupingKind::kAxis0) {
-      shape.line_count = grouping.group_count;
-      shape.line_length = grouping.group_size;
-    } else if (grouping.kind == GroupingKind::kSegments) {
-      shape.offsets = grouping.offsets.data();
-      shape.segment_count = grouping.group_count;
-    }
-    return shape;
-  }
-
   auto Load() const {
     return [this](uint64_t i) { return LoadUnaligned<T>(input_, i); };
   }

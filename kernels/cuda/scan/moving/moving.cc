@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/contract/moving_scan.h"
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/status.h"
 #include "kernels/cuda/scan/base/launching.h"
@@ -19,28 +20,13 @@ uint64_t WordsOf(ElementType type) {
       type, [](auto tag) { return uint64_t{MovingSum<typename decltype(tag)::type>::kWords}; });
 }
 
-MovingShape ShapeOf(const ScanPlan& plan, const uint64_t* offsets) {
-  const Grouping& grouping = plan.grouping;
-  MovingShape shape{.line_length = plan.array.element_count,
-                    .group_size = grouping.group_size,
-                    .reverse = plan.direction == ScanDirection::kReverse};
-  if (grouping.kind == GroupingKind::kAxis0) {
-    shape.line_count = grouping.group_count;
-    shape.line_length = grouping.group_size;
-  } else if (grouping.kind == GroupingKind::kSegments) {
-    shape.offsets = offsets;
-    shape.segment_count = grouping.group_count;
-  }
-  return shape;
-}
-
 // The words of chunks and, where there are several, of links.
 struct MovingSizes {
   uint64_t words = 0;
   uint64_t link_words = 0;
 
   static MovingSizes Of(const ScanPlan& plan) {
-    const MovingShape shape = ShapeOf(plan, nullptr);
+    const MovingShape shape = MovingShapeOf(plan, nullptr);
     if (!shape.NeedsTotals(plan.window)) return {};
     const uint64_t width = shape.line_count * WordsOf(plan.array.element_type);
     const uint64_t links = CeilDivide(shape.chunk_count(), kLinkRows);
@@ -80,12 +66,8 @@ absl::Status LaunchMovingScan(const ScanPlan& plan, const ScanArguments& argumen
   MovingArguments moving{.input = arguments.input,
                          .output = arguments.output,
                          .overflow_flag = arguments.overflow_flag,
-                         .shape = ShapeOf(plan, offsets),
-                         .rules = {.window = plan.window,
-                                   .min_count = plan.min_count,
-                                   .mean = plan.operation == ScanOperation::kMean,
-                                   .ignore_nan = arguments.ignore_nan,
-                                   .wrap = arguments.wrap}};
+                         .shape = MovingShapeOf(plan, offsets),
+                         .rules = MovingRulesOf(plan)};
   const MovingKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
     return FindMovingKernels<typename decltype(tag)::type>(plan.output_type);
   });
