@@ -61,6 +61,7 @@ TEST_F(SchedulerEnginesTest, SmallJobsStayTogether) {
   Make(SmallLimits(1), {}, /*engine_count=*/3);
   TestJob first(Small(), WaitAt(gate_)), second(Small(), Succeed());
   ASSERT_TRUE(scheduler_->Submit(first.job()).ok());
+  gate_.WaitForArrivals(1);  // Else the first one's lane takes the second one along.
   ASSERT_TRUE(scheduler_->Submit(second.job()).ok());
   EXPECT_THAT(LanesBusy(), ElementsAre(1, 0, 0));
   EXPECT_EQ(scheduler_->GetStatistics().queued, 1u);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "server/scheduling/job.h"
@@ -61,7 +62,8 @@ class FinishRecord {
   absl::Status status_;
 };
 
-// A job that remembers how it went.
+// A job that remembers how it went. Its end waits for the scheduler to be done with it, which may
+// still be telling it so: open the gates that it waits at before.
 class TestJob {
  public:
   using Body = std::function<absl::Status(const JobContext&)>;
@@ -78,6 +80,12 @@ class TestJob {
     };
     work.finish = [this](const absl::Status& status) { finished_.Add(status); };
     job_ = std::make_shared<Job>(std::move(work));
+  }
+
+  TestJob(const TestJob&) = delete;
+  TestJob& operator=(const TestJob&) = delete;
+  ~TestJob() {
+    while (job_.use_count() > 1) std::this_thread::yield();
   }
 
   const std::shared_ptr<Job>& job() const { return job_; }
