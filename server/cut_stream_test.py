@@ -8,7 +8,6 @@ program.
 import struct
 import unittest
 
-from server_process_test import ServerProcess
 from testing.minimal_grpc import (
     DATA,
     END_HEADERS,
@@ -21,6 +20,7 @@ from testing.minimal_grpc import (
     number_field,
     varint,
 )
+from testing.server_process import ServerProcess
 
 ELEMENT_TYPE_INT64, ELEMENT_TYPE_FLOAT64 = 4, 12
 STATISTIC_SUM, STATISTIC_COUNT = 2, 1
