@@ -1,6 +1,6 @@
 #include "server/calls/execution.h"
 
-#include "server/wire/proto_conversion.h"
+#include "server/wire/description_conversion.h"
 
 namespace gridfold::server {
 

@@ -7,7 +7,7 @@
 #include "kernels/contract/invalid_field.h"
 #include "server/compute/planned_run.h"
 #include "server/planning/answer_size.h"
-#include "server/wire/proto_conversion.h"
+#include "server/wire/answer_conversion.h"
 
 namespace gridfold::server {
 

@@ -12,7 +12,6 @@
 #include "server/compute/keyed_run.h"
 #include "server/compute/planned_run.h"
 #include "server/planning/placement.h"
-#include "server/wire/proto_conversion.h"
 #include "server/wire/rpc_status.h"
 
 namespace gridfold::server {

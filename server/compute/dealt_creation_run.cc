@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "server/compute/dealt_run.h"
-#include "server/wire/proto_conversion.h"
+#include "server/wire/description_conversion.h"
 
 namespace gridfold::server {
 

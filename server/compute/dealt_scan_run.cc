@@ -19,7 +19,7 @@
 #include "server/compute/dealt_run.h"
 #include "server/compute/planned_run.h"
 #include "server/planning/placement.h"
-#include "server/wire/proto_conversion.h"
+#include "server/wire/description_conversion.h"
 
 namespace gridfold::server {
 

@@ -5,7 +5,7 @@
 
 #include "kernels/accumulators/keyed_accumulator.h"
 #include "server/compute/planned_run.h"
-#include "server/wire/proto_conversion.h"
+#include "server/wire/answer_conversion.h"
 
 namespace gridfold::server {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "server/compute/planned_run.h"
-#include "server/wire/proto_conversion.h"
+#include "server/wire/answer_conversion.h"
 
 namespace gridfold::server {
 

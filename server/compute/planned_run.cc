@@ -14,6 +14,8 @@
 #include "server/compute/tolerant_run.h"
 #include "server/compute/truth_check.h"
 #include "server/planning/placement.h"
+#include "server/wire/answer_conversion.h"
+#include "server/wire/description_conversion.h"
 #include "server/wire/proto_conversion.h"
 
 namespace gridfold::server {

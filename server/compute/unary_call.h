@@ -37,7 +37,6 @@
 #include "server/wire/arena_message.h"
 #include "server/wire/detached_data.h"
 #include "server/wire/message_codec.h"
-#include "server/wire/proto_conversion.h"
 #include "server/wire/rpc_status.h"
 #include "server/wire/scan_answer.h"
 

@@ -10,7 +10,7 @@
 #include "server/planning/array_request_validation.h"
 #include "server/streams/read_array_call.h"
 #include "server/streams/write_array_call.h"
-#include "server/wire/proto_conversion.h"
+#include "server/wire/description_conversion.h"
 
 namespace gridfold::server {
 

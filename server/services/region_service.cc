@@ -8,7 +8,7 @@
 #include "server/calls/immediate_call.h"
 #include "server/compute/unary_call.h"
 #include "server/planning/region_request_validation.h"
-#include "server/wire/proto_conversion.h"
+#include "server/wire/description_conversion.h"
 
 namespace gridfold::server {
 

@@ -9,7 +9,7 @@
 #include "server/calls/rpc_report.h"
 #include "server/calls/tenant.h"
 #include "server/process/audit_log.h"
-#include "server/wire/proto_conversion.h"
+#include "server/wire/description_conversion.h"
 
 namespace gridfold::server {
 

@@ -4,7 +4,6 @@
 
 #include "server/calls/execution.h"
 #include "server/wire/message_codec.h"
-#include "server/wire/proto_conversion.h"
 #include "server/wire/stream_message.h"
 
 namespace gridfold::server {

@@ -11,8 +11,8 @@
 #include "server/base/exception_guard.h"
 #include "server/calls/rpc_deadline.h"
 #include "server/calls/rpc_report.h"
+#include "server/wire/description_conversion.h"
 #include "server/wire/message_codec.h"
-#include "server/wire/proto_conversion.h"
 #include "server/wire/rpc_status.h"
 
 namespace gridfold::server {

@@ -6,7 +6,6 @@
 #include "server/base/error_reason.h"
 #include "server/calls/execution.h"
 #include "server/wire/message_codec.h"
-#include "server/wire/proto_conversion.h"
 
 namespace gridfold::server {
 

@@ -11,8 +11,8 @@
 #include "server/planning/answer_size.h"
 #include "server/planning/keyed_validation.h"
 #include "server/streams/stream_fold.h"
+#include "server/wire/answer_conversion.h"
 #include "server/wire/message_codec.h"
-#include "server/wire/proto_conversion.h"
 
 namespace gridfold::server {
 

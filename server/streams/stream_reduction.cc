@@ -12,8 +12,9 @@
 #include "server/compute/truth_check.h"
 #include "server/planning/answer_size.h"
 #include "server/streams/stream_fold.h"
+#include "server/wire/answer_conversion.h"
+#include "server/wire/description_conversion.h"
 #include "server/wire/message_codec.h"
-#include "server/wire/proto_conversion.h"
 
 namespace gridfold::server {
 

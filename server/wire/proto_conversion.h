@@ -6,28 +6,20 @@
 #ifndef GRIDFOLD_SERVER_WIRE_PROTO_CONVERSION_H_
 #define GRIDFOLD_SERVER_WIRE_PROTO_CONVERSION_H_
 
-#include <chrono>
 #include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "google/protobuf/duration.pb.h"
-#include "google/protobuf/repeated_field.h"
 #include "gridfold/v1/array.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "gridfold/v1/histogram_rule.pb.h"
-#include "gridfold/v1/region_service.pb.h"
+#include "gridfold/v1/order_statistics.pb.h"
+#include "gridfold/v1/paired_statistics.pb.h"
 #include "gridfold/v1/selection.pb.h"
-#include "gridfold/v1/server_service.pb.h"
-#include "kernels/accumulators/accumulator.h"
 #include "kernels/contract/bin_rule.h"
 #include "kernels/contract/engine.h"
 #include "kernels/contract/scalar.h"
-#include "kernels/contract/shape.h"
 #include "kernels/contract/tolerant_reduction.h"
-#include "server/arrays/array_info.h"
-#include "server/base/limits.h"
-#include "server/regions/region_info.h"
 
 namespace gridfold::server {
 
@@ -66,34 +58,8 @@ inline v1::ElementType ToWire(kernels::ElementType type, bool is_bool) {
   return is_bool ? v1::ELEMENT_TYPE_BOOL : ToWire(type);
 }
 v1::Statistic ToWire(kernels::Statistic statistic);
-google::protobuf::Duration ToWire(std::chrono::nanoseconds duration);
-v1::Device ToWire(const kernels::DeviceDescription& device);
-v1::ServerLimits ToWire(const Limits& limits);
-v1::ArrayDescription ToWire(const ArrayInfo& array);
-v1::RegionDescription ToWire(const RegionInfo& region);
-
-// Adds the shape's extents.
-void AddShape(const kernels::Shape& shape, google::protobuf::RepeatedField<uint64_t>& extents);
-
-// Fill everything but `execution` and, of the first two, `accumulator`. A column without slots, of
-// a part, has no values. Minima, maxima and the like of elements that are truth values are such.
-void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,
-                  v1::ReduceArrayResponse& response, bool is_bool = false);
-// In compact form where `is_compact`, as ComputeHistogramRequest.compact_answer says.
-void FillResponse(const kernels::HistogramResult& result, bool is_compact,
-                  v1::ComputeHistogramResponse& response);
-void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedAnswer& answer,
-                  v1::ReduceByKeyResponse& response);
-// The bins of a keyed reduction, and what is in none of them.
-void FillOutcomes(const kernels::KeyedReductionResult& result, v1::ReduceByKeyResponse& response);
-void FillResponse(const kernels::QuantilePlan& plan, const kernels::QuantileResult& result,
-                  v1::ComputeQuantilesResponse& response);
-void FillResponse(const kernels::TopPlan& plan, const kernels::TopResult& result,
-                  v1::SelectTopResponse& response);
-void FillResponse(const kernels::PairedPlan& plan, const kernels::PairedResult& result,
-                  v1::RelateArraysResponse& response);
-void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
-                  v1::MergeAccumulatorsResponse& response);
+v1::PairedStatistic ToWire(kernels::PairedStatistic statistic);
+v1::HistogramFormat FormatToWire(bool is_sparse);
 
 }  // namespace gridfold::server
 
