@@ -1,52 +1,19 @@
 // Streams as the client sends and takes them: against a server that answers as the test says.
-#include <memory>
-#include <numeric>
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "client/library/array_route.h"
-#include "client/library/fake_server.h"
-#include "gmock/gmock.h"
-#include "google/protobuf/text_format.h"
+#include "client/library/stream_client_test_fixture.h"
 #include "gridfold/client.h"
 #include "gtest/gtest.h"
 
 namespace gridfold::client {
 namespace {
-
-class StreamClientTest : public testing::Test {
- protected:
-  StreamClientTest() {
-    server_.on_info = [](grpc::ServerContext&, const v1::GetServerInfoRequest&,
-                         v1::GetServerInfoResponse& response) {
-      response.mutable_limits()->set_array_chunk_bytes_max(uint64_t{16} << 20);
-      return grpc::Status::OK;
-    };
-    auto client = Client::Connect({.target = server_.target(), .write_chunk_bytes = 1000});
-    EXPECT_TRUE(client.ok()) << client.status();
-    client_ = *std::move(client);
-  }
-
-  template <typename Message>
-  static void ExpectMessage(const Message& actual, const std::string& text) {
-    Message expected;
-    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &expected)) << text;
-    EXPECT_EQ(actual.DebugString(), expected.DebugString());
-  }
-
-  static std::string Letters(size_t count) {
-    std::string letters(count, 'a');
-    for (size_t i = 0; i < count; ++i) letters[i] = static_cast<char>('a' + i % 26);
-    return letters;
-  }
-  static std::span<const std::byte> Bytes(const std::string& text) {
-    return std::as_bytes(std::span(text));
-  }
-
-  FakeServer server_;
-  std::unique_ptr<Client> client_;
-};
 
 TEST_F(StreamClientTest, ReductionsGoInMessagesBehindOneRequest) {
   std::vector<v1::ReduceStreamRequest> sent;
@@ -364,96 +331,6 @@ TEST_F(StreamClientTest, ScansThatMakeNoSense) {
   ASSERT_TRUE(stream.ok());
   (*stream)->WritesDone();
   EXPECT_EQ((*stream)->Read().status().code(), absl::StatusCode::kInternal);
-}
-
-// Ends in the middle of what is sent, and says why: whoever writes on hears just that.
-class EndedStreamTest : public StreamClientTest {
- protected:
-  EndedStreamTest() { server_.stream_messages_max = 1; }
-
-  static grpc::Status Overflow() { return {grpc::StatusCode::OUT_OF_RANGE, "overflow"}; }
-  // Writes until an error comes, which a bounded number of messages must bring.
-  template <typename Write>
-  static absl::Status WriteOn(Write write) {
-    const std::string letters = Letters(1 << 20);
-    for (int i = 0; i < 1000; ++i) {
-      if (absl::Status status = write(Bytes(letters)); !status.ok()) return status;
-    }
-    return absl::OkStatus();
-  }
-};
-
-TEST_F(EndedStreamTest, ScansSayWhyBothWays) {
-  server_.on_scan_stream = [](grpc::ServerContext&, const auto&,
-                              std::vector<v1::ScanStreamResponse>& answers) {
-    for (int i = 0; i < 3; ++i) {
-      v1::ScanStreamResponse& answer = answers.emplace_back();
-      answer.set_element_type(v1::ELEMENT_TYPE_INT8);
-      answer.set_first_element(static_cast<uint64_t>(i) * 1000);
-      answer.set_data(Letters(1000));
-    }
-    return Overflow();
-  };
-  // One thread for both, and one for each.
-  for (const bool is_concurrent : {false, true}) {
-    const auto stream = client_->OpenScanStream({.element_type = ElementType::kInt8}, {});
-    ASSERT_TRUE(stream.ok());
-    absl::Status written;
-    std::thread writer([&] {
-      written = WriteOn([&](std::span<const std::byte> data) { return (*stream)->Write(data); });
-    });
-    if (!is_concurrent) writer.join();
-    std::string results;
-    absl::Status read;
-    while (true) {
-      const auto piece = (*stream)->Read();
-      read = piece.status();
-      if (!piece.ok() || !piece->has_value()) break;
-      results += (*piece)->data;
-    }
-    if (is_concurrent) writer.join();
-    EXPECT_EQ(written, absl::OutOfRangeError("overflow"));
-    EXPECT_EQ(read, absl::OutOfRangeError("overflow"));
-    EXPECT_EQ(results.size(), 3000u) << "what came before the error is read too";
-    EXPECT_EQ((*stream)->Write(Bytes(results)), absl::OutOfRangeError("overflow"));
-  }
-}
-
-TEST_F(EndedStreamTest, ScansThatEndTooSoonAreErrors) {
-  server_.on_scan_stream = [](grpc::ServerContext&, const auto&, auto&) {
-    return grpc::Status::OK;
-  };
-  const auto stream = client_->OpenScanStream({.element_type = ElementType::kInt8}, {});
-  ASSERT_TRUE(stream.ok());
-  const absl::Status status =
-      WriteOn([&](std::span<const std::byte> data) { return (*stream)->Write(data); });
-  EXPECT_EQ(status.code(), absl::StatusCode::kInternal) << status;
-}
-
-TEST_F(EndedStreamTest, ReductionsAndHistogramsSayWhy) {
-  server_.on_reduce_stream = [](grpc::ServerContext&, const auto&, auto&) { return Overflow(); };
-  server_.on_histogram_stream = [](grpc::ServerContext&, const auto&, auto&) { return Overflow(); };
-  for (int i = 0; i < 20; ++i) {
-    const auto reduction = client_->OpenReductionStream({}, {.statistics = {Statistic::kSum}});
-    ASSERT_TRUE(reduction.ok());
-    EXPECT_EQ(WriteOn([&](auto data) { return (*reduction)->Write(data); }),
-              absl::OutOfRangeError("overflow"));
-    EXPECT_EQ((*reduction)->Finish().status(), absl::OutOfRangeError("overflow"));
-    const auto histogram = client_->OpenHistogramStream(ElementType::kInt8, {});
-    ASSERT_TRUE(histogram.ok());
-    EXPECT_EQ(WriteOn([&](auto data) { return (*histogram)->Write(data); }),
-              absl::OutOfRangeError("overflow"));
-  }
-}
-
-TEST_F(EndedStreamTest, ArraysThatAreWrittenSayWhy) {
-  server_.on_write_array = [](grpc::ServerContext&, const auto&, auto&) { return Overflow(); };
-  const std::string letters = Letters(4 << 20);
-  for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(client_->WriteArray("name", 0,
-                                  ArrayView(ElementType::kInt8, letters.data(), letters.size())),
-              absl::OutOfRangeError("overflow"));
-  }
 }
 
 }  // namespace

@@ -1,65 +1,23 @@
-// Which requests make which plans, and which field each bad request is told about. Requests are
-// written in Protobuf's text format, as a reader would.
+// Which field each bad request is told about. Requests are written in Protobuf's text format, as a
+// reader would.
 #include "server/planning/request_validation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <string>
-#include <variant>
 
-#include "google/protobuf/text_format.h"
-#include "kernels/contract/invalid_field.h"
-#include "kernels/memory/host_resident_pool.h"
+#include "gridfold/v1/compute_service.pb.h"
+#include "kernels/contract/scan.h"
+#include "kernels/types/element_type.h"
+#include "kernels/types/scan_operation.h"
+#include "server/base/limits.h"
+#include "server/testing/planned_requests.h"
 
 namespace gridfold::server {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
-
-template <class Request>
-Request Parse(const std::string& text) {
-  Request request;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &request)) << text;
-  return request;
-}
-
-// Six int16 elements; and the same as a matrix.
-constexpr char kSix[] =
-    "inline_array { element_type: ELEMENT_TYPE_INT16 data: \"\\001\\000\\002\\000\\003\\000"
-    "\\004\\000\\005\\000\\006\\000\" }";
-constexpr char kMatrix[] =
-    "inline_array { element_type: ELEMENT_TYPE_INT16 shape: [2, 3] data: \"abcdefghijkl\" }";
-constexpr char kFloats[] = "inline_array { element_type: ELEMENT_TYPE_FLOAT32 data: \"abcdefgh\" }";
-
-std::string Array(const char* array) { return std::string("array { ") + array + " } "; }
-
-// Plans a request of a tenant who has no arrays.
-template <class Request>
-auto Plan(const Request& request, const Limits& limits) {
-  static auto* const kNoArrays = new ArrayStore(kernels::CreateHostResidentPool(0), Limits{});
-  return PlanRequest(request, PlanningContext{limits, TenantArrays(*kNoArrays, "")});
-}
-
-struct BadRequest {
-  std::string text;
-  std::string field;
-};
-
-template <class Request>
-void ExpectFields(const std::vector<BadRequest>& cases, const Limits& limits = {}) {
-  for (const auto& [text, field] : cases) {
-    SCOPED_TRACE(text);
-    const Request request = Parse<Request>(text);
-    const auto planned = Plan(request, limits);
-    ASSERT_FALSE(planned.ok()) << "accepted";
-    EXPECT_TRUE(absl::IsInvalidArgument(planned.status())) << planned.status();
-    EXPECT_EQ(kernels::FieldOf(planned.status()), field) << planned.status();
-    EXPECT_THAT(std::string(planned.status().message()), testing::StartsWith(field + ": "));
-  }
-}
 
 TEST(RequestValidationTest, ArraysOfEveryRequest) {
   const std::string rest = " statistics: STATISTIC_SUM";
@@ -211,110 +169,6 @@ TEST(RequestValidationTest, Histograms) {
   });
 }
 
-TEST(RequestValidationTest, LimitsOfTheServer) {
-  Limits limits;
-  limits.message_bytes_max = kMessageBytesFloor;
-  limits.bin_count_max = 100'000;
-  limits.group_count_max = 4;
-  ExpectFields<v1::ReduceArrayRequest>(
-      {{Array(kSix) +
-            "statistics: STATISTIC_SUM grouping { segments { offsets: [0, 1, 2, 3, 4, 6] } }",
-        "grouping.segments.offsets"},
-       {"array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [5, 0] } } "
-        "statistics: STATISTIC_SUM grouping { axis: 1 }",
-        "grouping.axis"}},
-      limits);
-  ExpectFields<v1::ComputeHistogramRequest>(
-      {{Array(kSix) + "bins { integer { bin_count: 100001 } }", "bins[0].integer.bin_count"},
-       {Array(kSix) + "bins { even { bin_count: 50001 } } channel_count: 2",
-        "bins[0].even.bin_count"}},
-      limits);
-}
-
-// As many bins and groups as there may be, and one more.
-TEST(RequestValidationTest, LimitsAreTakenToTheirEdge) {
-  Limits limits;
-  limits.bin_count_max = 12;
-  limits.group_count_max = 4;
-  const auto field_of = [&]<class Request>(const Request& request) {
-    return kernels::FieldOf(Plan(request, limits).status());
-  };
-  const auto reduction = [&](const std::string& text) {
-    return field_of(Parse<v1::ReduceArrayRequest>(text + " statistics: STATISTIC_SUM"));
-  };
-  const auto scan = [&](const std::string& text) {
-    return field_of(Parse<v1::ScanArrayRequest>(text + " operation: SCAN_OPERATION_SUM"));
-  };
-  const auto histogram = [&](const std::string& text) {
-    return field_of(Parse<v1::ComputeHistogramRequest>(Array(kSix) + text));
-  };
-  for (const auto& [offsets, field] :
-       {std::pair("0, 1, 2, 3, 6", ""),
-        std::pair("0, 1, 2, 3, 4, 6", "grouping.segments.offsets")}) {
-    const std::string text =
-        Array(kSix) + "grouping { segments { offsets: [" + std::string(offsets) + "] } }";
-    EXPECT_EQ(reduction(text), field) << text;
-    EXPECT_EQ(scan(text), field) << text;
-  }
-  for (const auto& [rows, field] : {std::pair("4", ""), std::pair("5", "grouping.axis")}) {
-    const std::string text = "array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [" +
-                             std::string(rows) + ", 1] data: \"" + std::string(rows[0] - '0', 'x') +
-                             "\" } } grouping { axis: 1 }";
-    EXPECT_EQ(reduction(text), field) << text;
-    EXPECT_EQ(scan(text), field) << text;
-  }
-  EXPECT_EQ(histogram("bins { integer { bin_count: 12 } }"), "");
-  EXPECT_EQ(histogram("bins { integer { bin_count: 13 } }"), "bins[0].integer.bin_count");
-  EXPECT_EQ(histogram("bins { even { bin_count: 12 } }"), "");
-  EXPECT_EQ(histogram("bins { even { bin_count: 13 } }"), "bins[0].even.bin_count");
-  EXPECT_EQ(histogram("bins { even { bin_count: 6 } } channel_count: 2"), "");
-  EXPECT_EQ(histogram("bins { even { bin_count: 7 } } channel_count: 2"), "bins[0].even.bin_count");
-}
-
-TEST(RequestValidationTest, AnswersLargerThanAMessage) {
-  Limits limits;
-  limits.message_bytes_max = kMessageBytesFloor;
-  // 4,000 groups of 20 bytes each fit in one statistic, not in three.
-  v1::ReduceArrayRequest reduction;
-  v1::InlineArray& rows = *reduction.mutable_array()->mutable_inline_array();
-  rows.set_element_type(v1::ELEMENT_TYPE_INT8);
-  rows.add_shape(4000);
-  rows.add_shape(1);
-  rows.mutable_data()->assign(4000, 'x');
-  reduction.mutable_grouping()->set_axis(1);
-  reduction.add_statistics(v1::STATISTIC_SUM);
-  EXPECT_TRUE(Plan(reduction, limits).ok());
-  reduction.add_statistics(v1::STATISTIC_MIN);
-  EXPECT_EQ(kernels::FieldOf(Plan(reduction, limits).status()), "grouping");
-
-  // int8 in, int64 out.
-  v1::ScanArrayRequest scan;
-  scan.set_operation(v1::SCAN_OPERATION_SUM);
-  scan.mutable_array()->mutable_inline_array()->set_element_type(v1::ELEMENT_TYPE_INT8);
-  scan.mutable_array()->mutable_inline_array()->mutable_data()->assign(10'000, 'x');
-  EXPECT_EQ(kernels::FieldOf(Plan(scan, limits).status()), "destination");
-  scan.set_output_type(v1::ELEMENT_TYPE_INT8);
-  EXPECT_TRUE(Plan(scan, limits).ok());
-
-  ExpectFields<v1::ComputeHistogramRequest>(
-      {{Array(kSix) + "bins { even { bin_count: 5000 } }", "bins"},
-       {Array(kSix) + "bins { integer { bin_count: 10000 } }", "bins"},
-       {Array(kSix) + "bins { integer { bin_count: 1 } } channel_count: 3 "
-                      "bins { integer { bin_count: 8000 } } bins { integer { bin_count: 1 } }",
-        "bins"}},
-      limits);
-  // Sparse answers are as small as their samples are few.
-  EXPECT_TRUE(Plan(Parse<v1::ComputeHistogramRequest>(Array(kSix) +
-                                                      "bins { integer { bin_count: 100000 } } "
-                                                      "format: HISTOGRAM_FORMAT_SPARSE"),
-                   limits)
-                  .ok());
-  v1::ComputeHistogramRequest quantiles = Parse<v1::ComputeHistogramRequest>(
-      Array(kSix) + "bins { even { bin_count: 1 } } channel_count: 3");
-  for (int i = 0; i < 3000; ++i) quantiles.add_quantiles(0.5);
-  EXPECT_EQ(kernels::FieldOf(Plan(quantiles, limits).status()), "quantiles");
-}
-
 TEST(RequestValidationTest, Accumulators) {
   ExpectFields<v1::ReduceArrayRequest>({
       {Array(kFloats) + "statistics: STATISTIC_PRODUCT return_accumulator: true", "statistics[0]"},
@@ -350,33 +204,6 @@ TEST(RequestValidationTest, Accumulators) {
   ASSERT_TRUE(merge.ok()) << merge.status();
   EXPECT_THAT(merge->accumulators, ElementsAre("ab", "c"));
   EXPECT_TRUE(merge->partial);
-}
-
-// Whose states would not fit in a message either.
-TEST(RequestValidationTest, AccumulatorsLargerThanAMessage) {
-  Limits limits;
-  limits.message_bytes_max = kMessageBytesFloor;
-  v1::ReduceArrayRequest reduction;
-  v1::InlineArray& rows = *reduction.mutable_array()->mutable_inline_array();
-  rows.set_element_type(v1::ELEMENT_TYPE_FLOAT64);
-  rows.add_shape(100);
-  rows.add_shape(1);
-  rows.mutable_data()->assign(800, 'x');
-  reduction.mutable_grouping()->set_axis(1);
-  reduction.add_statistics(v1::STATISTIC_SUM);
-  EXPECT_TRUE(Plan(reduction, limits).ok());
-  reduction.set_return_accumulator(true);
-  EXPECT_EQ(kernels::FieldOf(Plan(reduction, limits).status()), "return_accumulator");
-  ExpectFields<v1::ComputeHistogramRequest>(
-      {{Array(kSix) + "bins { even { bin_count: 3000 } } weights { " + kSix +
-            " } return_accumulator: true",
-        "return_accumulator"}},
-      limits);
-  // Few samples fill few bins.
-  EXPECT_TRUE(Plan(Parse<v1::ComputeHistogramRequest>(
-                       Array(kSix) + "bins { even { bin_count: 3000 } } return_accumulator: true"),
-                   limits)
-                  .ok());
 }
 
 TEST(RequestValidationTest, ExactScansAreSums) {
@@ -432,71 +259,6 @@ TEST(RequestValidationTest, StrategiesAreForEnginesToJudge) {
   ExpectFields<v1::ComputeHistogramRequest>(
       {{Array(kSix) + "bins { even { bin_count: 3 } } " + options(long_name),
         "execution_options.strategy"}});
-}
-
-TEST(RequestValidationTest, AReductionIsPlannedAsItIsAsked) {
-  const auto request = Parse<v1::ReduceArrayRequest>(
-      Array(kMatrix) +
-      "statistics: [STATISTIC_MEAN, STATISTIC_BITWISE_XOR] grouping { axis: 0 } nan_policy: "
-      "NAN_POLICY_IGNORE overflow_policy: OVERFLOW_POLICY_WRAP delta_degrees_of_freedom: 1");
-  const auto planned = Plan(request, Limits{});
-  ASSERT_TRUE(planned.ok()) << planned.status();
-  EXPECT_THAT(planned->plan.statistics,
-              ElementsAre(kernels::Statistic::kMean, kernels::Statistic::kBitwiseXor));
-  EXPECT_EQ(planned->plan.grouping.kind, kernels::GroupingKind::kAxis0);
-  EXPECT_EQ(planned->plan.grouping.group_count, 3u);
-  EXPECT_EQ(planned->plan.nan_policy, kernels::NanPolicy::kIgnore);
-  EXPECT_EQ(planned->plan.overflow_policy, kernels::OverflowPolicy::kWrap);
-  EXPECT_EQ(planned->plan.delta_degrees_of_freedom, 1u);
-  // The view points into the request.
-  const auto& input = std::get<kernels::HostSpan>(planned->input.data);
-  EXPECT_EQ(static_cast<const void*>(input.data), request.array().inline_array().data().data());
-  EXPECT_EQ(input.size_bytes, 12u);
-}
-
-TEST(RequestValidationTest, AScanIsPlannedAsItIsAsked) {
-  const auto defaults =
-      Plan(Parse<v1::ScanArrayRequest>(Array(kSix) + "operation: SCAN_OPERATION_SUM"), Limits{});
-  ASSERT_TRUE(defaults.ok()) << defaults.status();
-  EXPECT_EQ(defaults->plan.mode, kernels::ScanMode::kInclusive);
-  EXPECT_EQ(defaults->plan.direction, kernels::ScanDirection::kForward);
-  EXPECT_EQ(defaults->plan.output_type, kernels::ElementType::kInt64);
-  const auto planned = Plan(
-      Parse<v1::ScanArrayRequest>(
-          Array(kSix) +
-          "operation: SCAN_OPERATION_PRODUCT mode: SCAN_MODE_EXCLUSIVE direction: "
-          "SCAN_DIRECTION_REVERSE output_type: ELEMENT_TYPE_INT16 grouping { segments { offsets: "
-          "[0, 2, 6] } } destination { inline_array { } }"),
-      Limits{});
-  ASSERT_TRUE(planned.ok()) << planned.status();
-  EXPECT_EQ(planned->plan.operation, kernels::ScanOperation::kProduct);
-  EXPECT_EQ(planned->plan.mode, kernels::ScanMode::kExclusive);
-  EXPECT_EQ(planned->plan.direction, kernels::ScanDirection::kReverse);
-  EXPECT_EQ(planned->plan.output_type, kernels::ElementType::kInt16);
-  EXPECT_THAT(planned->plan.grouping.offsets, ElementsAre(0, 2, 6));
-}
-
-TEST(RequestValidationTest, AHistogramIsPlannedAsItIsAsked) {
-  const auto planned =
-      Plan(Parse<v1::ComputeHistogramRequest>(
-               Array(kSix) +
-               "bins { even { bin_count: 4 } } bins { integer { first_value: -1 "
-               "bin_count: 5 } } y_array { " +
-               kSix +
-               " } weights { inline_array { element_type: ELEMENT_TYPE_UINT8 data: \"abcdef\" } "
-               "} out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP format: HISTOGRAM_FORMAT_SPARSE"),
-           Limits{});
-  ASSERT_TRUE(planned.ok()) << planned.status();
-  EXPECT_TRUE(planned->plan.two_dimensional);
-  EXPECT_TRUE(planned->plan.sparse);
-  EXPECT_EQ(planned->plan.channel_count, 1u);
-  EXPECT_EQ(planned->plan.weight_type, kernels::ElementType::kUint8);
-  EXPECT_EQ(planned->plan.out_of_range_policy, kernels::OutOfRangePolicy::kClamp);
-  EXPECT_TRUE(planned->plan.bins[0].automatic_range);
-  EXPECT_EQ(planned->plan.bins[1].first_value, -1);
-  EXPECT_EQ(planned->plan.total_bin_count(), 20u);
-  EXPECT_EQ(kernels::SizeBytes(planned->input.y_array), 12u);
-  EXPECT_EQ(kernels::SizeBytes(planned->input.weights), 6u);
 }
 
 }  // namespace
