@@ -1,12 +1,12 @@
 #include "client/core/conversion.h"
 
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/core/field_conversion.h"
 #include "client/core/last_error.h"
 #include "kernels/contract/invalid_field.h"
 
@@ -16,81 +16,7 @@ namespace {
 
 using kernels::InvalidField;
 
-static_assert(GRIDFOLD_FLOAT64 == kernels::kElementTypeCount);
 static_assert(GRIDFOLD_STANDARD_ERROR == kernels::kStatisticCount);
-
-// The enumerator of a number from `first` on.
-template <class E>
-absl::Status SetEnum(int32_t number, int32_t first, int32_t count, absl::string_view field,
-                     E& value) {
-  if (number < first || number - first >= count) {
-    return InvalidField(field, absl::StrCat(number, " is not one of its values"));
-  }
-  value = static_cast<E>(number - first);
-  return absl::OkStatus();
-}
-
-absl::Status SetElementType(gridfold_element_type number, absl::string_view field,
-                            kernels::ElementType& type) {
-  return SetEnum(number, GRIDFOLD_INT8, kernels::kElementTypeCount, field, type);
-}
-
-// Copies `count` values that stand at `values`.
-template <class T>
-absl::Status SetValues(const T* values, uint64_t count, absl::string_view field,
-                       std::vector<T>& copy) {
-  if (count == 0) return absl::OkStatus();
-  if (absl::Status status = RequireArgument(values, field); !status.ok()) return status;
-  if (count > std::numeric_limits<int64_t>::max() / sizeof(T)) {
-    return InvalidField(field, "more values than memory holds");
-  }
-  copy.assign(values, values + count);
-  return absl::OkStatus();
-}
-
-absl::Status FirstError(std::initializer_list<absl::Status> statuses) {
-  for (const absl::Status& status : statuses) {
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<kernels::ArrayDescription> DescriptionOf(const gridfold_array* array,
-                                                        const std::string& name) {
-  if (absl::Status status = RequireArgument(array, name); !status.ok()) return status;
-  kernels::ElementType type{};
-  absl::Status status = SetElementType(array->element_type, name + ".element_type", type);
-  if (!status.ok()) return status;
-  if (array->dimension_count != 1 && array->dimension_count != 2) {
-    return InvalidField(name + ".dimension_count",
-                        absl::StrCat(array->dimension_count, ", where 1 or 2 are possible"));
-  }
-  const bool is_matrix = array->dimension_count == 2;
-  uint64_t element_count = array->shape[0];
-  uint64_t size_bytes = 0;
-  if (__builtin_mul_overflow(element_count, is_matrix ? array->shape[1] : 1, &element_count) ||
-      __builtin_mul_overflow(element_count, kernels::ElementSize(type), &size_bytes) ||
-      size_bytes > std::numeric_limits<int64_t>::max()) {
-    return InvalidField(name + ".shape", "more elements than memory holds");
-  }
-  if (size_bytes > 0) {
-    if (status = RequireArgument(array->data, name + ".data"); !status.ok()) return status;
-  }
-  return is_matrix ? kernels::ArrayDescription::Matrix(type, array->shape[0], array->shape[1])
-                   : kernels::ArrayDescription::Vector(type, element_count);
-}
-
-absl::Status SetGrouping(const gridfold_grouping& grouping, kernels::GroupingSpec& spec) {
-  return FirstError(
-      {SetEnum(grouping.kind, GRIDFOLD_WHOLE, 4, "grouping.kind", spec.kind),
-       SetValues(grouping.offsets, grouping.offset_count, "grouping.offsets", spec.offsets)});
-}
-
-absl::Status SetPolicies(gridfold_nan_policy nan_policy, gridfold_overflow_policy overflow_policy,
-                         kernels::NanPolicy& nan, kernels::OverflowPolicy& overflow) {
-  return FirstError({SetEnum(nan_policy, 0, 2, "nan_policy", nan),
-                     SetEnum(overflow_policy, 0, 2, "overflow_policy", overflow)});
-}
 
 // Of groups whose elements follow one another.
 absl::Status SetContiguousGrouping(const gridfold_grouping& grouping, kernels::GroupingSpec& spec) {
@@ -137,33 +63,6 @@ absl::StatusOr<kernels::BinSpec> BinsOf(const gridfold_bins& bins, uint64_t i) {
   }
   return InvalidField(absl::StrCat("bins[", i, "].kind"),
                       absl::StrCat(bins.kind, " is not one of its values"));
-}
-
-// Whether another array goes with the samples: one element for each of theirs.
-absl::StatusOr<kernels::ArrayDescription> CompanionOf(const kernels::ArrayDescription& samples,
-                                                      const gridfold_array* array,
-                                                      const std::string& name) {
-  absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, name);
-  if (!description.ok()) return description;
-  if (description->is_matrix || description->element_count != samples.element_count) {
-    return InvalidField(name, absl::StrCat("must have one dimension and ", samples.element_count,
-                                           " elements, as the first array has"));
-  }
-  return description;
-}
-
-// An error where an array is no column beside x.
-absl::Status CheckColumn(const kernels::ArrayDescription& x, uint64_t count,
-                         const gridfold_array* array, const std::string& name) {
-  const absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, name);
-  if (!description.ok()) return description.status();
-  if (description->element_type != x.element_type) {
-    return InvalidField(name + ".element_type", "must be that of columns.x");
-  }
-  if (description->is_matrix || description->element_count != count) {
-    return InvalidField(name, absl::StrCat("must have one dimension and ", count, " elements"));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status SetPairedStatistics(const gridfold_paired_spec& spec,
