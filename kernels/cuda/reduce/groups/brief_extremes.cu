@@ -4,6 +4,7 @@
 #include <cuda_pipeline.h>
 
 #include "kernels/cuda/reduce/groups/row_extremes.cuh"
+#include "kernels/cuda/reduce/groups/row_window.cuh"
 #include "kernels/cuda/reduce/plan/brief_extremes.h"
 
 namespace gridfold::kernels::cuda {

@@ -19,6 +19,7 @@
 #include "kernels/cuda/reduce/groups/group_strips.cuh"
 #include "kernels/cuda/reduce/groups/pair_strips.cuh"
 #include "kernels/cuda/reduce/groups/row_moment_lanes.cuh"
+#include "kernels/cuda/reduce/groups/row_window.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/row_moments.h"
 #include "kernels/cuda/reduce/plan/tuning.h"

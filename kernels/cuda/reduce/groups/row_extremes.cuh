@@ -13,11 +13,12 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/device/shared_address.cuh"
 #include "kernels/cuda/reduce/core/finish.cuh"
 #include "kernels/cuda/reduce/core/merge.cuh"
 #include "kernels/cuda/reduce/groups/extreme_keys.cuh"
+#include "kernels/cuda/reduce/groups/row_window.cuh"
 #include "kernels/cuda/reduce/groups/tiles.cuh"
+#include "kernels/cuda/reduce/groups/vector_bytes.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 
@@ -85,88 +86,6 @@ struct LaneExtremes {
     if (sides.max) max.Add(raw, vector);
   }
   __device__ GroupExtremes<T> Placed() const { return {min.Placed(), max.Placed()}; }
-};
-
-// Bits of a word from bit `first` on, which may lie outside of it.
-__device__ inline uint32_t BitsFrom(int first) {
-  uint32_t bits;
-  asm("shl.b32 %0, %1, %2;" : "=r"(bits) : "r"(~0u), "r"(max(first, 0)));
-  return bits;
-}
-
-// Words of nothing but an element.
-template <class T>
-__device__ inline uint4 VectorOf(T element) {
-  if constexpr (sizeof(T) == 8) {
-    const uint2 words = std::bit_cast<uint2>(element);
-    return {words.x, words.y, words.x, words.y};
-  } else {
-    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t,
-                                    std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>;
-    constexpr uint32_t kRepeat = sizeof(T) == 1 ? 0x0101'0101u : sizeof(T) == 2 ? 0x0001'0001u : 1;
-    const uint32_t word = std::bit_cast<Bits>(element) * kRepeat;
-    return {word, word, word, word};
-  }
-}
-
-// A vector with `other` in place of what is before `begin` and from byte `end` on; both count from
-// the vector's first byte.
-__device__ inline uint4 Between(const uint4& vector, int begin, int end, const uint4& other) {
-  const auto word_of = [&](uint32_t word, uint32_t other_word, int byte) {
-    const uint32_t kept = BitsFrom(8 * (begin - byte)) & ~BitsFrom(8 * (end - byte));
-    return (word & kept) | (other_word & ~kept);
-  };
-  return {word_of(vector.x, other.x, 0), word_of(vector.y, other.y, 4),
-          word_of(vector.z, other.z, 8), word_of(vector.w, other.w, 12)};
-}
-
-// What a warp has of a turn in shared memory: elements that follow one another, from a vector's
-// begin on.
-template <class T>
-class RowWindow {
- public:
-  static constexpr uint32_t kVectors = ExtremeTuning::kTurnBytes / ReduceTuning::kVectorBytes + 1;
-  static constexpr uint32_t kElementsMax = ExtremeTuning::kTurnBytes / sizeof(T);
-  using Memory = uint4[kVectors];
-
-  // Begins to load elements [begin, end), kElementsMax at most, and what is behind them in their
-  // last vector, but nothing from `limit` on. Called by all lanes.
-  __device__ static void Load(const Warp& warp, Memory& memory, const T* begin, const T* end,
-                              const T* limit) {
-    const uint32_t shift = ShiftOf(begin);
-    const uint32_t bytes = static_cast<uint32_t>(end - begin) * sizeof(T) + shift;
-    const uint32_t rest = limit - end >= kVectorSize<T> ? 0 : bytes % ReduceTuning::kVectorBytes;
-    LoadBytes(warp, memory, reinterpret_cast<const char*>(begin) - shift, bytes, rest);
-  }
-  // Begins to load `bytes` bytes from `source` on, where a vector begins: those but the last
-  // `rest`, which are less than a vector, in whole vectors.
-  __device__ static void LoadBytes(const Warp& warp, Memory& memory, const char* source,
-                                   uint32_t bytes, uint32_t rest) {
-    constexpr uint32_t kVectorBytes = ReduceTuning::kVectorBytes;
-    constexpr uint32_t kStep = ReduceTuning::kWarpThreads * kVectorBytes;
-    const uint32_t lane_byte = warp.thread_rank() * kVectorBytes;
-    const uint32_t address = SharedAddress(memory) + lane_byte;
-    const int left = static_cast<int>(bytes - rest - lane_byte);
-#pragma unroll
-    for (uint32_t byte = 0; byte <= ExtremeTuning::kTurnBytes; byte += kStep) {
-      if (left > static_cast<int>(byte)) CopyVector(address + byte, source + lane_byte + byte);
-    }
-    if (warp.thread_rank() < rest / sizeof(T)) {
-      const uint32_t i = (bytes - rest) / sizeof(T) + warp.thread_rank();
-      reinterpret_cast<T*>(memory)[i] = reinterpret_cast<const T*>(source)[i];
-    }
-  }
-  // Where the first element stands in the memory.
-  __device__ static uint32_t ShiftOf(const T* begin) {
-    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(begin) % ReduceTuning::kVectorBytes);
-  }
-
- private:
-  // (__pipeline_memcpy_async takes twice the instructions.)
-  __device__ static void CopyVector(uint32_t address, const char* source) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(source)
-                 : "memory");
-  }
 };
 
 // Extremes of groups by lanes of a warp.

@@ -15,7 +15,8 @@
 #include <cstdint>
 
 #include "kernels/cuda/reduce/core/merge.cuh"
-#include "kernels/cuda/reduce/groups/row_extremes.cuh"
+#include "kernels/cuda/reduce/groups/row_window.cuh"
+#include "kernels/cuda/reduce/groups/vector_bytes.cuh"
 #include "kernels/cuda/reduce/plan/row_moments.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 #include "kernels/numerics/arithmetic/element.h"

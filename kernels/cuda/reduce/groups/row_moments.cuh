@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/reduce/groups/row_moment_lanes.cuh"
 #include "kernels/cuda/reduce/groups/row_moment_sums.cuh"
+#include "kernels/cuda/reduce/groups/row_window.cuh"
 #include "kernels/cuda/reduce/plan/row_moments.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 

@@ -3,6 +3,8 @@
 // their way. What a row takes besides its elements is what bounds it, so both extremes are found
 // together, and the hardware reduces keys over a warp.
 #include "kernels/cuda/reduce/groups/row_extremes.cuh"
+#include "kernels/cuda/reduce/groups/row_window.cuh"
+#include "kernels/cuda/reduce/groups/vector_bytes.cuh"
 #include "kernels/cuda/reduce/plan/warp_extremes.h"
 
 namespace gridfold::kernels::cuda {
