@@ -10,6 +10,7 @@
 #include "kernels/cuda/device/scratch.h"
 #include "kernels/cuda/reduce/plan/group_geometry.h"
 #include "kernels/cuda/reduce/plan/kernel_choice.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/row_moment_shape.h"
 #include "kernels/cuda/reduce/plan/row_moments.h"
 #include "kernels/cuda/reduce/plan/tuning.h"

@@ -14,6 +14,7 @@
 #include "kernels/cuda/reduce/core/merge.cuh"
 #include "kernels/cuda/reduce/core/windows.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 
 namespace gridfold::kernels::cuda {

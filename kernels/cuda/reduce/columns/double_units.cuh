@@ -15,7 +15,7 @@
 #include "kernels/cuda/reduce/core/windows.cuh"
 #include "kernels/cuda/reduce/core/words.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
-#include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/numerics/arithmetic/exact_quotient.h"
 #include "kernels/numerics/arithmetic/wide_integer.h"
 #include "kernels/numerics/sums/expansion_sum.h"

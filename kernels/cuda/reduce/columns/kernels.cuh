@@ -31,6 +31,7 @@
 #include "kernels/cuda/reduce/core/merge.cuh"
 #include "kernels/cuda/reduce/core/turn_deal.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 
 namespace gridfold::kernels::cuda {

@@ -12,6 +12,7 @@
 #include "kernels/cuda/reduce/columns/sums.cuh"
 #include "kernels/cuda/reduce/columns/whole_columns.cuh"
 #include "kernels/cuda/reduce/core/merge.cuh"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 
 namespace gridfold::kernels::cuda {
 

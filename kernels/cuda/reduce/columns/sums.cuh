@@ -16,7 +16,9 @@
 #include "kernels/cuda/reduce/core/merge.cuh"
 #include "kernels/cuda/reduce/core/pairs.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 
 namespace gridfold::kernels::cuda {
 

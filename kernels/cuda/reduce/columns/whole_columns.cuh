@@ -12,6 +12,7 @@
 #include "kernels/cuda/reduce/core/pairs.cuh"
 #include "kernels/cuda/reduce/core/thread_words.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 #include "kernels/numerics/sums/expansion_sum.h"
 

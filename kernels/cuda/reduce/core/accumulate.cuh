@@ -14,6 +14,7 @@
 #include "kernels/cuda/reduce/core/turn_takers.cuh"
 #include "kernels/cuda/reduce/core/turns.cuh"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {

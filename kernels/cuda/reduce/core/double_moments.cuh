@@ -12,6 +12,7 @@
 #include "kernels/cuda/reduce/core/windows.cuh"
 #include "kernels/cuda/reduce/core/words.cuh"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {

@@ -11,6 +11,7 @@
 #include "kernels/cuda/reduce/core/places.cuh"
 #include "kernels/cuda/reduce/core/used_words.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 #include "kernels/numerics/scans/exact_rounding.h"
 
 namespace gridfold::kernels::cuda {

@@ -15,6 +15,7 @@
 #include "kernels/cuda/reduce/core/moment_words.cuh"
 #include "kernels/cuda/reduce/core/registers.cuh"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 
 namespace gridfold::kernels::cuda {
 

@@ -9,7 +9,7 @@
 #include "kernels/cuda/reduce/core/merge.cuh"
 #include "kernels/cuda/reduce/core/piece_words.cuh"
 #include "kernels/cuda/reduce/core/words.cuh"
-#include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {

@@ -16,7 +16,7 @@
 
 #include "kernels/cuda/device/shared_address.cuh"
 #include "kernels/cuda/reduce/core/words.cuh"
-#include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 #include "kernels/numerics/sums/exact_sum.h"
 
 namespace gridfold::kernels::cuda {

@@ -24,7 +24,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 #include "kernels/numerics/sums/exact_sum.h"
 
 namespace gridfold::kernels::cuda {

@@ -12,6 +12,7 @@
 #include "kernels/cuda/reduce/core/merge.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 
 namespace gridfold::kernels::cuda {
 

@@ -14,6 +14,7 @@
 #include "kernels/cuda/reduce/groups/tiles.cuh"
 #include "kernels/cuda/reduce/groups/words.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 #include "kernels/numerics/sums/expansion_sum.h"
 

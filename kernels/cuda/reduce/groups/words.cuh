@@ -15,6 +15,7 @@
 #include "kernels/cuda/reduce/core/thread_words.cuh"
 #include "kernels/cuda/reduce/groups/shares.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 
 namespace gridfold::kernels::cuda {

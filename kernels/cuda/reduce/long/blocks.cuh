@@ -14,6 +14,7 @@
 #include "kernels/cuda/reduce/core/finish_joined.cuh"
 #include "kernels/cuda/reduce/core/join.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 
 namespace gridfold::kernels::cuda {
 

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/cuda/device/grid.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 
 namespace gridfold::kernels::cuda {

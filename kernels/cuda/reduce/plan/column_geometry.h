@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/reduce/plan/geometry.h"
-#include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 
 namespace gridfold::kernels::cuda {
 

@@ -10,8 +10,10 @@
 #include "kernels/cuda/reduce/plan/kernel_choice.h"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/pair_geometry.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/row_moments.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 

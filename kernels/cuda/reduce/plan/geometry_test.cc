@@ -8,7 +8,9 @@
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/reduce/plan/geometry_test.h"
 #include "kernels/cuda/reduce/plan/kernel_choice.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 
 namespace gridfold::kernels::cuda {

@@ -5,7 +5,9 @@
 
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/reduce/plan/column_geometry.h"
+#include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/cuda/reduce/plan/word_counts.h"
 
 namespace gridfold::kernels::cuda {
 
