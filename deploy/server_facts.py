@@ -36,8 +36,8 @@ def gpu_count_max(config: str) -> int:
 
 
 def stop_seconds_beyond_grace() -> float:
-    """How long a stop may take beyond its grace period, with an audit log: by server/base/limits.h."""
-    text = (ROOT / "server/base/limits.h").read_text(encoding="utf-8")
+    """How long a stop may take beyond its grace period, with an audit log, by the fixed limits."""
+    text = (ROOT / "server/base/fixed_limits.h").read_text(encoding="utf-8")
     return sum(int(re.search(rf"\b{name} = std::chrono::seconds\((\d+)\)", text)[1])
                for name in ("kStopTimeout", "kCloseTimeout", "kLogFlushTimeout", "kLogFlushTimeout"))
 

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "kernels/contract/engine.h"
+#include "server/base/fixed_limits.h"
 #include "server/base/limits.h"
 #include "server/base/version.h"
 #include "server/options.h"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/contract/engine.h"
+#include "server/base/fixed_limits.h"
 #include "server/base/limits.h"
 #include "server/process/event_log.h"
 #include "server/transport/security_options.h"

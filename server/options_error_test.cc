@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/options.h"
 #include "server/testing/parsed_options.h"
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/base/fixed_limits.h"
 #include "server/base/limits.h"
 #include "server/base/version.h"
 #include "server/testing/fake_engine.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
 #include "kernels/contract/invalid_field.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 
 namespace gridfold::server {
 

@@ -5,7 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 
 namespace gridfold::server {
 

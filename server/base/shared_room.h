@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "server/base/fixed_limits.h"
 #include "server/base/limits.h"
 
 namespace gridfold::server {

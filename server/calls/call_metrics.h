@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "server/base/duration_histogram.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/base/name_table.h"
 #include "server/base/rpc.h"
 #include "server/calls/call_report.h"

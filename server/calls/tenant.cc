@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
 #include "server/base/error_reason.h"
+#include "server/base/fixed_limits.h"
 #include "server/base/identifier.h"
-#include "server/base/limits.h"
 #include "server/calls/caller_address.h"
 
 namespace gridfold::server {

@@ -11,9 +11,9 @@
 
 namespace gridfold::server {
 
-// Scrapes have a thread and connections of their own, bounded (base/limits.h), and touch the server
-// only to read its counters: slow, frequent or malformed scrapes delay neither calls nor other
-// scrapes. Thread-safe.
+// Scrapes have a thread and connections of their own, bounded (base/fixed_limits.h), and touch the
+// server only to read its counters: slow, frequent or malformed scrapes delay neither calls nor
+// other scrapes. Thread-safe.
 class MetricsEndpoint {
  public:
   // Listens on `address` ("host:port"; port 0 takes any that is free). Errors: UNAVAILABLE where

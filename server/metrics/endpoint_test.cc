@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "server/base/fixed_limits.h"
 #include "server/base/limits.h"
 #include "server/server.h"
 #include "server/testing/fake_engine.h"

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "server/base/error_reason.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/process/event_log.h"
 
 namespace gridfold::server {

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/process/line_writer.h"
 
 namespace gridfold::server {

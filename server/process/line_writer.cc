@@ -15,7 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/descriptor.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 
 namespace gridfold::server {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/process/event_log.h"
 
 namespace gridfold::server {

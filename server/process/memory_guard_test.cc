@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 
 namespace gridfold::server {
 namespace {

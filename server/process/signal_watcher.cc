@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/process/event_log.h"
 
 namespace gridfold::server {

@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
 #include "server/base/error_reason.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 
 namespace gridfold::server {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 
 namespace gridfold::server {
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 
 namespace gridfold::server {
 namespace {

@@ -33,6 +33,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/contract/engine.h"
 #include "server/base/answer_grant.h"
+#include "server/base/fixed_limits.h"
 #include "server/base/limits.h"
 #include "server/scheduling/cost_model.h"
 #include "server/scheduling/deadline_model.h"

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 
 namespace gridfold::server {
 

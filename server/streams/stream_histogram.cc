@@ -8,6 +8,7 @@
 #include "kernels/contract/histogram_outline.h"
 #include "kernels/folds/histogram_fold.h"
 #include "kernels/folds/joined.h"
+#include "server/base/fixed_limits.h"
 #include "server/base/limits.h"
 #include "server/compute/truth_check.h"
 #include "server/planning/answer_size.h"

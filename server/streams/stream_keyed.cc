@@ -6,6 +6,7 @@
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/contract/invalid_field.h"
 #include "kernels/folds/keyed_fold.h"
+#include "server/base/fixed_limits.h"
 #include "server/base/limits.h"
 #include "server/compute/keyed_run.h"
 #include "server/planning/answer_size.h"

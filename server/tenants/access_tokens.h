@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/base/sweeper.h"
 #include "server/process/reload_report.h"
 #include "server/process/watched_file.h"

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/process/line_rate.h"
 
 namespace gridfold::server {

@@ -13,8 +13,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
+#include "server/base/fixed_limits.h"
 #include "server/base/identifier.h"
-#include "server/base/limits.h"
 
 namespace gridfold::server {
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/process/event_log.h"
 
 namespace gridfold::server {

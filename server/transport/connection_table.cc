@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/process/event_log.h"
 #include "server/transport/open_connections.h"
 

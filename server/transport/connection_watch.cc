@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/process/event_log.h"
 #include "server/process/process_statistics.h"
 #include "server/transport/open_connections.h"

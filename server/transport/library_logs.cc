@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "google/protobuf/stubs/common.h"
 #include "google/protobuf/stubs/logging.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/process/event_log.h"
 #include "server/process/line_rate.h"
 

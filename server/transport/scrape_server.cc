@@ -18,7 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "server/base/exception_guard.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/transport/open_connections.h"
 
 namespace gridfold::server {

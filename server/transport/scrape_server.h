@@ -3,7 +3,7 @@
 // another one waiting, be it silent, slow or one of many.
 //
 // GET and HEAD of one path are answered, HTTP/1.0 and 1.1, without keep-alive. Bounds:
-// base/limits.h.
+// base/fixed_limits.h.
 #ifndef GRIDFOLD_SERVER_TRANSPORT_SCRAPE_SERVER_H_
 #define GRIDFOLD_SERVER_TRANSPORT_SCRAPE_SERVER_H_
 

@@ -1,6 +1,6 @@
 #include "server/transport/send_watch.h"
 
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/process/event_log.h"
 
 namespace gridfold::server {

@@ -15,7 +15,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "server/base/limits.h"
+#include "server/base/fixed_limits.h"
 #include "server/testing/secure_server.h"
 
 namespace gridfold::server {
