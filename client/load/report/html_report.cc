@@ -123,7 +123,7 @@ std::string QuantileChart(const LoadResult& result) {
   }
   return Figure("Latency by percentile",
                 DrawLines(QuantileAxis(), TimeAxis("latency", true), series),
-                "Each step to the right leaves a tenth as many calls.");
+                "From 90 % on each step to the right leaves a tenth as many calls.");
 }
 
 // Buckets of a histogram, brought together to so few that one sees them.

@@ -196,6 +196,24 @@ TEST_F(CallsTest, OfAnOpenLoopWaitWhereTooManyAreUnderWay) {
   EXPECT_NEAR(static_cast<double>(level.generator.held_back_count), 55, 15);
 }
 
+// Also where they are fewer than threads, or no multiple of them.
+TEST_F(CallsTest, OfAnOpenLoopAreNoMoreAtATimeThanAllowed) {
+  AnswerBy([](auto&) {
+    absl::SleepFor(absl::Milliseconds(20));
+    return grpc::Status::OK;
+  });
+  for (const int most : {1, 2, 5}) {
+    const LevelResult level = Run({{"count", "60"},
+                                   {"rate", "2000"},
+                                   {"connections", "3"},
+                                   {"threads", "3"},
+                                   {"in-flight-max", std::to_string(most)}});
+    EXPECT_EQ(under_way_max(), most);
+    EXPECT_EQ(level.generator.thread_count, std::min(most, 3));
+    EXPECT_GT(level.generator.held_back_count, 0u);
+  }
+}
+
 TEST_F(CallsTest, OfTheWarmUpDoNotCount) {
   const LevelResult level = Run({{"rate", "100"},
                                  {"arrivals", "constant"},

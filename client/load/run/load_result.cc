@@ -78,8 +78,7 @@ std::vector<std::string> Warnings(const LevelResult& level, const LoadPlan& plan
   }
   if (generator.held_back_count > 0) {
     warnings.push_back(absl::StrFormat(
-        "%d calls waited because in-flight-max, %d, were under way: the server saw less load than "
-        "asked for",
+        "%d calls waited because of in-flight-max, %d: the server saw less load than asked for",
         generator.held_back_count, plan.in_flight_max));
   }
   if (level.window_s <= 0) {

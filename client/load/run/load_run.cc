@@ -34,10 +34,9 @@ uint64_t StreamChunkBytes(const client::ServerInfo& server) {
   return taken == 0 ? wanted : std::min(wanted, taken);
 }
 
-// Under way at the same time. Each connection may have a worker of its own, and each of those a
-// call.
+// Under way at the same time.
 uint64_t CallCountMax(const LoadPlan& plan) {
-  if (plan.is_open_loop) return std::max(plan.in_flight_max, plan.connection_count);
+  if (plan.is_open_loop) return static_cast<uint64_t>(plan.in_flight_max);
   double most = 0;
   for (const LoadLevel& level : plan.levels) most = std::max(most, level.max());
   return static_cast<uint64_t>(std::ceil(most));

@@ -130,7 +130,7 @@ const std::vector<LoadSettingDescription>& AllLoadSettings() {
        "Ends a level when rate, median and p99 of five seconds are within so much of those of the "
        "five before, such as 3%"},
       {"find-rate", "TIME",
-       "Searches the highest rate whose 99th percentile is within so long, with fewer than 0.1 % "
+       "Searches the highest rate whose 99th percentile is within so long, with no more than 0.1 % "
        "errors; --rate is where it begins (100)"},
       {"connections", "N", "Connections, used in turn (4)"},
       {"threads", "N", "Threads that take answers (as connections or processors, the fewer)"},

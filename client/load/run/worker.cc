@@ -41,6 +41,13 @@ int64_t ErrandPeriodNs(const Scenario& scenario) {
   return are_cancelled ? kFrequentErrandPeriodNs : kErrandPeriodNs;
 }
 
+// What this worker may have under way: the shares of all come to the plan's number.
+int InFlightMax(const Worker::Assignment& assignment) {
+  const int most = assignment.plan.in_flight_max;
+  const bool has_one_more = assignment.index < most % assignment.worker_count;
+  return most / assignment.worker_count + (has_one_more ? 1 : 0);
+}
+
 timespec ToTimespec(std::chrono::steady_clock::time_point time) {
   const int64_t ns =
       std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
@@ -52,7 +59,7 @@ timespec ToTimespec(std::chrono::steady_clock::time_point time) {
 Worker::Worker(Assignment assignment)
     : assignment_(std::move(assignment)),
       control_(assignment_.control),
-      in_flight_max_(std::max(1, assignment_.plan.in_flight_max / assignment_.worker_count)),
+      in_flight_max_(InFlightMax(assignment_)),
       errand_period_ns_(ErrandPeriodNs(assignment_.workload.scenario())),
       recorder_(assignment_.workload.kind_count()),
       random_(assignment_.plan.seed * 1'000'003 + static_cast<uint64_t>(assignment_.index)) {

@@ -65,10 +65,11 @@ absl::Status ValidateElements(const RequestKind& kind, const std::string& path) 
       return Wrong(path + ".elements", "must be from 1 to 2^34");
     }
     // Drawn counts are cut to whole rows, but need one.
-    const bool fits = kind.elements.log_uniform
-                          ? count >= kind.column_count
-                          : kind.column_count == 0 || count % kind.column_count == 0;
-    if (!fits) return Wrong(path + ".elements", "must be a multiple of columns");
+    if (kind.elements.log_uniform) {
+      if (count < kind.column_count) return Wrong(path + ".elements", "must be at least columns");
+    } else if (kind.column_count > 0 && count % kind.column_count != 0) {
+      return Wrong(path + ".elements", "must be a multiple of columns");
+    }
   }
   return absl::OkStatus();
 }

@@ -48,6 +48,10 @@ TEST(ScenarioEdgesTest, Elements) {
       {R"("group_by": "segments", "segment_elements": 17179869184)",
        R"("group_by": "segments", "segment_elements": 17179869185)", "segment_elements"},
   });
+  EXPECT_EQ(ScenarioErrorOf(R"("elements": {"log_uniform": [3, 9]}, "columns": 4)"),
+            "requests[0].elements: must be at least columns");
+  EXPECT_EQ(ScenarioErrorOf(R"("elements": 9, "columns": 4)"),
+            "requests[0].elements: must be a multiple of columns");
 }
 
 // Each type from its smallest to its largest integer, as far as it holds all of them.
