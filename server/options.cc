@@ -132,8 +132,8 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       "few of them. By default so many for each device");
   AddSize(app, kMaxQueuedBytes, limits.queued_bytes_max, 1, uint64_t{1} << 50,
           "Bytes of requests that may wait for a lane, kept in the same way; no less than the "
-          "largest request. By default so many for each device, up to an eighth of "
-          "--max-memory-bytes");
+          "largest request. By default so many for each device; for several no more than an eighth "
+          "of --max-memory-bytes, and no less than for one");
   AddSize(app, kMaxAnswerBytes, limits.answer_bytes_max, kAnswerBytesFloor, kAnswerBytesCeiling,
           "Bytes of answers that are being made or have yet to be taken by their callers; parts of "
           "it are kept for tenants and connections with little of it. Beyond it jobs wait")

@@ -44,7 +44,8 @@ class OpenStream {
   // The next message; nothing at the end of the call.
   std::optional<grpc::ByteBuffer> Read();
 
-  // Waits for the end of the call, after the last message. Write and Read fail from then on.
+  // Waits for the end of the call, after the last message. From then on Write fails, and Read
+  // brings no more than StatusOfEnded has kept.
   absl::Status Finish();
 
   // Of a call that has ended, which a failed Write says: the call's own status, with which gRPC

@@ -3,7 +3,7 @@
 //
 // Memory that the defaults let the server take at most, beside its own code, with one device; with
 // several, lanes, what they run, resident arrays and what waits take as many times as much (waiting
-// requests no more than an eighth of memory_bytes_max for that):
+// requests for that no more than an eighth of memory_bytes_max, unless those of one are more):
 //
 //   one lane, device     input 256 MiB + output 256 MiB + offsets 2^24 * 8 B = 128 MiB, and scratch
 //                        for the operation that needs most (kernels/cuda/lane/layout.h)

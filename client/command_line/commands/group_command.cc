@@ -84,7 +84,7 @@ class GroupCommand : public Command {
         ->group(group);
     accumulator_.AddTo(command_, "--accumulator",
                        "Take the arrays as a part of a whole and write their accumulator, for "
-                       "gridfold merge; of a range or of bins",
+                       "gridfold merge",
                        group);
     output_.AddTo(command_, "Output", /*has_arrays=*/true);
     AddNumberOption<uint64_t>(command_, "--rows", rows_max_,

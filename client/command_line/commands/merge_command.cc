@@ -36,7 +36,7 @@ class MergeCommand : public Command {
  public:
   explicit MergeCommand(CLI::App& program)
       : command_(*program.add_subcommand(
-            "merge", "Fold accumulators of reduce or histogram into one answer")) {
+            "merge", "Fold accumulators of reduce, histogram or group into one answer")) {
     command_.footer(kFooter);
     command_.add_option("FILE", paths_, "Accumulators, in any order; - reads standard input")
         ->type_name("")

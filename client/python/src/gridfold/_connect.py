@@ -65,8 +65,8 @@ def connect(target: Optional[str] = None, *, tls: Optional[bool] = None,
     ------
     UnavailableError
         There is no server, or it does not answer.
-    InvalidArgumentError
-        An argument makes no sense.
+    ValueError
+        An argument makes no sense. Most are an `InvalidArgumentError`, which is one.
 
     Examples
     --------

@@ -88,7 +88,7 @@ class OrderStatistics:
         `largest=False` gives the smallest, from the smallest up. NaNs come first either way, as
         `argmax` and `argmin` find them, or are left out.
 
-        Raises InvalidArgumentError where there are fewer than `k` elements.
+        Raises ValueError where there are fewer than `k` elements, or `k` is less than 1.
 
         Examples
         --------

@@ -52,7 +52,8 @@ class Connection:
         return Connection(self._connection.options(**options), self._workers)
 
     async def close(self) -> None:
-        """Closes the connection and ends its threads, when calls in flight have ended."""
+        """Closes the connection, and does not wait: calls in flight end as they would have, and
+        then its threads do."""
         self._connection.close()
         self._workers.close()
 
