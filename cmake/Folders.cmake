@@ -21,6 +21,7 @@ function(gridfold_add_folder)
     return()
   endif()
   add_library(${target} OBJECT ${ARG_SOURCES})
+  gridfold_compile_together(${target})
   target_link_libraries(${target} PUBLIC ${ARG_LIBRARIES} ${GRIDFOLD_PART}_usage
                                   PRIVATE ${GRIDFOLD_PART}_settings gridfold_warnings)
   target_sources(${GRIDFOLD_PART} PRIVATE $<TARGET_OBJECTS:${target}>)
@@ -34,4 +35,10 @@ endfunction()
 function(gridfold_folder_target folder result)
   string(REPLACE "/" "_" name "gridfold_${folder}")
   set(${result} ${name} PARENT_SCOPE)
+endfunction()
+
+# Where several files are compiled at a time (CMAKE_UNITY_BUILD), so many of a target are: their headers
+# are most of what there is to compile.
+function(gridfold_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
 endfunction()

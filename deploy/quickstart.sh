@@ -6,7 +6,7 @@
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-build="$root/build/release"
+build="$root/build/quickstart"
 sample="$root/deploy/sample_data"
 
 bold="" dim="" plain=""
@@ -34,15 +34,14 @@ if has_gpu && has_nvcc && [[ $(gpu_architecture) -ge 80 ]]; then cuda=ON; fi
 echo "build tools and libraries are installed; building $([[ $cuda == ON ]] &&
   echo "with the CUDA engine" || echo "for the CPU engine")"
 
-heading "2/4  Building (the first time takes some minutes)"
+heading "2/4  Building (on two processors about three minutes)"
 mkdir -p "$build"
 log="$build/quickstart.log"
 architectures=()
 if [[ $cuda == ON ]]; then
   architectures=("-DCMAKE_CUDA_ARCHITECTURES=$(gpu_architecture)")
 fi
-if ! { cmake -S "$root" --preset release -DGRIDFOLD_CUDA="$cuda" -DGRIDFOLD_BUILD_TESTS=OFF \
-         "${architectures[@]}" &&
+if ! { cmake -S "$root" --preset quickstart -DGRIDFOLD_CUDA="$cuda" "${architectures[@]}" &&
        cmake --build "$build" --target gridfold_installed; } 2>&1 | tee "$log" |
        "$root/deploy/build_progress.sh"; then
   tail -n 40 "$log" >&2

@@ -9,7 +9,7 @@
 namespace gridfold::client {
 namespace {
 
-v1::ComputeQuantilesRequest ToProto(const QuantileOptions& options) {
+v1::ComputeQuantilesRequest MakeQuantilesRequest(const QuantileOptions& options) {
   v1::ComputeQuantilesRequest request;
   request.mutable_quantiles()->Add(options.quantiles.begin(), options.quantiles.end());
   request.mutable_ranks()->Add(options.ranks.begin(), options.ranks.end());
@@ -20,7 +20,7 @@ v1::ComputeQuantilesRequest ToProto(const QuantileOptions& options) {
   return request;
 }
 
-v1::SelectTopRequest ToProto(const TopOptions& options) {
+v1::SelectTopRequest MakeTopRequest(const TopOptions& options) {
   v1::SelectTopRequest request;
   request.set_count(options.count);
   request.set_smallest(options.smallest);
@@ -57,14 +57,14 @@ WireMessage ToWire(const ArrayInput& array, const QuantileOptions& options) {
   if (options.weights) {
     message.AppendArray(v1::ComputeQuantilesRequest::kWeightsFieldNumber, *options.weights);
   }
-  message.AppendFields(ToProto(options));
+  message.AppendFields(MakeQuantilesRequest(options));
   return message;
 }
 
 WireMessage ToWire(const ArrayInput& array, const TopOptions& options) {
   WireMessage message;
   message.AppendArray(v1::SelectTopRequest::kArrayFieldNumber, array);
-  message.AppendFields(ToProto(options));
+  message.AppendFields(MakeTopRequest(options));
   return message;
 }
 

@@ -9,7 +9,7 @@
 namespace gridfold::client {
 namespace {
 
-v1::RelateArraysRequest ToProto(const RelateOptions& options) {
+v1::RelateArraysRequest MakeRelateRequest(const RelateOptions& options) {
   v1::RelateArraysRequest request;
   for (const PairedStatistic statistic : options.statistics) {
     request.add_statistics(static_cast<v1::PairedStatistic>(statistic));
@@ -36,7 +36,7 @@ WireMessage ToWire(const ArrayInput& x, const RelateOptions& options) {
   if (options.weights) {
     message.AppendArray(v1::RelateArraysRequest::kWeightsFieldNumber, *options.weights);
   }
-  message.AppendFields(ToProto(options));
+  message.AppendFields(MakeRelateRequest(options));
   return message;
 }
 

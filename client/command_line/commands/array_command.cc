@@ -25,7 +25,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kArrayFooter[] = R"(
 Examples:
   gridfold array put delay delay.npy                 send it once,
   gridfold reduce --array delay --stat mean,max      compute on it as often as you like
@@ -37,9 +37,6 @@ Examples:
   gridfold array list
   gridfold array delete delay
 )";
-
-// What is read at a time before it is known how much is written.
-constexpr size_t kChunkBytes = size_t{1} << 20;
 
 // The part of a command line that says when nobody needs an array any more.
 class ExpiryArgument {
@@ -361,7 +358,7 @@ class DeleteArrayCommand : public Command {
 
 std::unique_ptr<Command> MakeArrayCommand(CLI::App& program) {
   auto group =
-      std::make_unique<CommandGroup>(program, "array", "Keep arrays on the server", kFooter);
+      std::make_unique<CommandGroup>(program, "array", "Keep arrays on the server", kArrayFooter);
   group->Add<PutArrayCommand>();
   group->Add<GetArrayCommand>();
   group->Add<ListArraysCommand>();

@@ -19,7 +19,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kDescribeFooter[] = R"(
 Examples:
   gridfold describe flights.csv                      every column
   gridfold describe flights.csv --column delay --column distance --missing NA
@@ -35,7 +35,7 @@ class DescribeCommand : public Command {
   explicit DescribeCommand(CLI::App& program)
       : command_(*program.add_subcommand("describe", "Tell what is in a file, column by column")),
         input_(command_, InputPlaces::kFile, InputCount::kSeveral) {
-    command_.footer(kFooter);
+    command_.footer(kDescribeFooter);
     output_.AddTo(command_, "Output", /*has_arrays=*/false);
   }
 

@@ -31,7 +31,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kGroupFooter[] = R"(
 FILE has the keys, VALUES the values; without VALUES both are in FILE, as columns or members.
 
 Examples:
@@ -45,8 +45,6 @@ Examples:
   gridfold group --key-array hour --array delay --op sum    arrays on the server
 )";
 
-constexpr size_t kChunkBytes = size_t{1} << 20;
-
 bool AreGiven(const BinArguments& bins) {
   return bins.bin_count || !bins.range.empty() || !bins.edges.empty() || bins.logarithmic ||
          !bins.first_value.empty() || !bins.layouts.empty();
@@ -57,7 +55,7 @@ class GroupCommand : public Command {
   explicit GroupCommand(CLI::App& program)
       : command_(*program.add_subcommand("group", "Compute statistics of values by their keys")),
         input_(command_, InputPlaces::kFileOrServer) {
-    command_.footer(kFooter);
+    command_.footer(kGroupFooter);
     command_.add_option("VALUES", values_path_, "The values, where they are not in FILE")
         ->group("Input");
     AddKeyArguments("Keys");

@@ -11,7 +11,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kHelpFooter[] = R"(
 Examples:
   gridfold help
   gridfold help reduce          as gridfold reduce --help
@@ -22,7 +22,7 @@ class HelpCommand : public Command {
  public:
   explicit HelpCommand(CLI::App& program)
       : program_(program), command_(*program.add_subcommand("help", "Tell how a command is used")) {
-    command_.footer(kFooter);
+    command_.footer(kHelpFooter);
     command_.add_option("COMMAND", path_, "The command, and the one below it where there is one");
   }
 

@@ -37,7 +37,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kHistogramFooter[] = R"(
 Examples:
   gridfold histogram delay.npy --bins 10 --range -60,140
   gridfold histogram delay.npy --bins auto
@@ -74,7 +74,7 @@ class HistogramCommand : public Command {
         input_(command_, InputPlaces::kFileOrServer, InputCount::kSeveral),
         stream_(command_),
         mask_(command_, "Histogram") {
-    command_.footer(kFooter);
+    command_.footer(kHistogramFooter);
     AddBinArguments(command_, bins_);
     AddSecondArrays(command_, "Second arrays", y_, weights_);
     const char* const group = "Histogram";

@@ -10,7 +10,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kInfoFooter[] = R"(
 Examples:
   gridfold info                        the server on this machine
   gridfold info --server gpu-host:50051 --json
@@ -21,7 +21,7 @@ class InfoCommand : public Command {
  public:
   explicit InfoCommand(CLI::App& program)
       : command_(*program.add_subcommand("info", "Tell what a server is and does")) {
-    command_.footer(kFooter);
+    command_.footer(kInfoFooter);
     command_.add_flag(
         "--health", health_only_,
         "Only ask whether it serves: exit code 0 if so, 1 if not, 3 if nobody answers");

@@ -32,6 +32,9 @@ struct RequestShare {
 // An input that a request can carry, or that is there already; or one that it cannot.
 using InputPassage = std::variant<InputArray, OutgoingArray>;
 
+// What is read at a time where nothing else is asked for.
+inline constexpr size_t kChunkBytes = size_t{1} << 20;
+
 // Finds the array that the options mean, on the server or in a file, which is opened.
 absl::StatusOr<InputPassage> FindInput(const Session& session, const InputOptions& options,
                                        size_t chunk_bytes);

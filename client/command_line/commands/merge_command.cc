@@ -22,7 +22,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kMergeFooter[] = R"(
 Examples:
   gridfold reduce january.npy --accumulator january.acc
   gridfold reduce february.npy --accumulator february.acc
@@ -37,7 +37,7 @@ class MergeCommand : public Command {
   explicit MergeCommand(CLI::App& program)
       : command_(*program.add_subcommand(
             "merge", "Fold accumulators of reduce, histogram or group into one answer")) {
-    command_.footer(kFooter);
+    command_.footer(kMergeFooter);
     command_.add_option("FILE", paths_, "Accumulators, in any order; - reads standard input")
         ->type_name("")
         ->required();

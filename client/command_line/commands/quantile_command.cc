@@ -25,7 +25,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kQuantileFooter[] = R"(
 Examples:
   gridfold quantile delay.npy                        the median
   gridfold quantile delay.npy -q 0.5,0.9,0.99 --json
@@ -44,7 +44,7 @@ class QuantileCommand : public Command {
       : command_(*program.add_subcommand("quantile", "Compute exact quantiles of an array")),
         input_(command_, InputPlaces::kFileOrServer),
         grouping_(command_, /*can_overflow=*/false) {
-    command_.footer(kFooter);
+    command_.footer(kQuantileFooter);
     const char* const group = "Quantiles";
     quantiles_.AddTo(command_,
                      "Which, from 0, the smallest element, to 1, the largest; 0.5, the median, "
@@ -103,7 +103,6 @@ class QuantileCommand : public Command {
  private:
   // The elements; their weights, which lie where they do, become weight_array_.
   absl::StatusOr<InputArray> OpenWithWeights(const Session& session, const InputOptions& input) {
-    constexpr size_t kChunkBytes = size_t{1} << 20;
     const RequestShare share{.array_count = 2,
                              .goes_by_library = !input.resident && weights_.reference.empty()};
     absl::StatusOr<InputPassage> elements = OpenPassage(session, input, kChunkBytes, share);

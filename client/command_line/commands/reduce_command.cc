@@ -34,7 +34,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kReduceFooter[] = R"(
 Examples:
   gridfold reduce delay.npy                          the usual statistics
   gridfold reduce delay.npy --stat sum,argmax --json
@@ -91,7 +91,7 @@ class ReduceCommand : public Command {
         stream_(command_),
         grouping_(command_),
         mask_(command_, "Statistics") {
-    command_.footer(kFooter);
+    command_.footer(kReduceFooter);
     const char* const group = "Statistics";
     command_
         .add_option("--stat", statistics_,

@@ -12,7 +12,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kRegionFooter[] = R"(
 Programs register regions (gridfold/shared_region.h), and so does --shared:
   gridfold reduce samples.npy --shared
 Regions that they left behind can be looked at and let go:
@@ -67,8 +67,8 @@ class UnregisterRegionCommand : public Command {
 }  // namespace
 
 std::unique_ptr<Command> MakeRegionCommand(CLI::App& program) {
-  auto group =
-      std::make_unique<CommandGroup>(program, "region", "Memory shared with the server", kFooter);
+  auto group = std::make_unique<CommandGroup>(program, "region", "Memory shared with the server",
+                                              kRegionFooter);
   group->Add<ListRegionsCommand>();
   group->Add<UnregisterRegionCommand>();
   return group;

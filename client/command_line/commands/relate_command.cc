@@ -24,7 +24,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kRelateFooter[] = R"(
 FILE has x, Y the other array; without Y it may be another column or member of FILE. Without either,
 the columns of a two-dimensional array are related, each with each.
 
@@ -34,8 +34,6 @@ Examples:
   gridfold relate samples.npy --op correlation --output correlations.csv
   gridfold relate delay.npy --weights passengers.npy --op mean,variance
 )";
-
-constexpr size_t kChunkBytes = size_t{1} << 20;
 
 constexpr PairedStatistic kAll[] = {PairedStatistic::kDot, PairedStatistic::kCovariance,
                                     PairedStatistic::kCorrelation, PairedStatistic::kMean,
@@ -62,7 +60,7 @@ class RelateCommand : public Command {
       : command_(*program.add_subcommand(
             "relate", "Compute dot products, covariances and correlations of arrays")),
         input_(command_, InputPlaces::kFileOrServer) {
-    command_.footer(kFooter);
+    command_.footer(kRelateFooter);
     command_.add_option("Y", y_.path, "The other array, of the type and shape of the first")
         ->group("Input");
     AddSecondArrayParts(command_, "Second arrays", {"--y", "Y", "Its"}, y_);

@@ -36,7 +36,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kScanFooter[] = R"(
 Examples:
   gridfold scan delay.npy                           running sum, the first and last few shown
   gridfold scan delay.npy --op max --output running_max.npy
@@ -75,7 +75,7 @@ class ScanCommand : public Command {
         stream_(command_),
         grouping_(command_),
         mask_(command_, "Scan") {
-    command_.footer(kFooter);
+    command_.footer(kScanFooter);
     const char* const group = "Scan";
     AddChoice(command_, "--op", options_.operation, Operations(),
               "What is carried along; default: sum", OperationAliases())

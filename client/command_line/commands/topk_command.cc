@@ -18,7 +18,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kTopkFooter[] = R"(
 Examples:
   gridfold topk delay.npy -k 10                      the ten largest, and where they stand
   gridfold topk delay.npy -k 10 --smallest --json
@@ -32,7 +32,7 @@ class TopkCommand : public Command {
       : command_(*program.add_subcommand("topk", "Find the largest or smallest elements")),
         input_(command_, InputPlaces::kFileOrServer),
         grouping_(command_, /*can_overflow=*/false) {
-    command_.footer(kFooter);
+    command_.footer(kTopkFooter);
     const char* const group = "Elements";
     AddNumberOption<uint64_t>(command_, "-k,--count", options_.count, "How many of each group", 1)
         ->default_str(absl::StrCat(options_.count))

@@ -14,7 +14,7 @@
 namespace gridfold::client {
 namespace {
 
-constexpr char kFooter[] = R"(
+constexpr char kWatchFooter[] = R"(
 Examples:
   gridfold watch                       until q or Ctrl-C
   gridfold watch --server gpu-host:50051 --interval 5
@@ -31,7 +31,7 @@ class WatchCommand : public Command {
  public:
   explicit WatchCommand(CLI::App& program)
       : command_(*program.add_subcommand("watch", "Show what a server does, again and again")) {
-    command_.footer(kFooter);
+    command_.footer(kWatchFooter);
     command_.add_option("--interval", interval_s_, "Time between two looks")
         ->type_name("SECONDS")
         ->check(CheckInterval)

@@ -21,7 +21,7 @@ InstructionSet Detect() {
 }
 
 std::atomic<InstructionSet>& Active() {
-  static std::atomic<InstructionSet> active = Detect();
+  static std::atomic<InstructionSet> active = std::min(Detect(), kBestInstructionSet);
   return active;
 }
 
@@ -30,7 +30,7 @@ std::atomic<InstructionSet>& Active() {
 InstructionSet ActiveInstructionSet() { return Active().load(std::memory_order_relaxed); }
 
 void LimitInstructionSet(InstructionSet most) {
-  Active().store(std::min(Detect(), most), std::memory_order_relaxed);
+  Active().store(std::min({Detect(), kBestInstructionSet, most}), std::memory_order_relaxed);
 }
 
 }  // namespace gridfold::kernels::cpu

@@ -23,8 +23,21 @@ InstructionSet ActiveInstructionSet();
 // For tests and benchmarks: from now on nothing better than `most` is chosen.
 void LimitInstructionSet(InstructionSet most);
 
-// GRIDFOLD_BASELINE_KERNELS leaves one copy of each kernel, as on other processors.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(GRIDFOLD_BASELINE_KERNELS)
+// What kernels are compiled for, from the least that a processor must have to the best that is used:
+// all sets, unless GRIDFOLD_NATIVE_KERNELS is the number of the only one. GRIDFOLD_BASELINE_KERNELS
+// leaves the baseline, as on other processors.
+#if !defined(__x86_64__) || !defined(__GNUC__) || defined(GRIDFOLD_BASELINE_KERNELS)
+inline constexpr InstructionSet kLeastInstructionSet = InstructionSet::kBaseline;
+inline constexpr InstructionSet kBestInstructionSet = InstructionSet::kBaseline;
+#elif defined(GRIDFOLD_NATIVE_KERNELS)
+inline constexpr InstructionSet kLeastInstructionSet{GRIDFOLD_NATIVE_KERNELS};
+inline constexpr InstructionSet kBestInstructionSet = kLeastInstructionSet;
+#else
+inline constexpr InstructionSet kLeastInstructionSet = InstructionSet::kBaseline;
+inline constexpr InstructionSet kBestInstructionSet = InstructionSet::kAvx512;
+#endif
+
+#if defined(__x86_64__) && defined(__GNUC__)
 
 template <class Kernel, class... Arguments>
 [[gnu::flatten, gnu::target("avx2,fma,f16c,bmi,bmi2,lzcnt")]] void RunWithAvx2(
@@ -39,24 +52,26 @@ RunWithAvx512(const Arguments&... arguments) {
   Kernel::Run(arguments...);
 }
 
-template <class Kernel, class... Arguments>
-void RunForProcessor(const Arguments&... arguments) {
-  switch (ActiveInstructionSet()) {
-    case InstructionSet::kAvx512: return RunWithAvx512<Kernel>(arguments...);
-    case InstructionSet::kAvx2: return RunWithAvx2<Kernel>(arguments...);
-    case InstructionSet::kBaseline: break;
-  }
-  Kernel::Run(arguments...);
-}
-
-#else
-
-template <class Kernel, class... Arguments>
-void RunForProcessor(const Arguments&... arguments) {
-  Kernel::Run(arguments...);
-}
-
 #endif
+
+template <class Kernel, class... Arguments>
+void RunForProcessor(const Arguments&... arguments) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  // Copies that are never chosen are not compiled.
+  if constexpr (kLeastInstructionSet == InstructionSet::kAvx512) {
+    return RunWithAvx512<Kernel>(arguments...);
+  } else if constexpr (kLeastInstructionSet == InstructionSet::kAvx2) {
+    return RunWithAvx2<Kernel>(arguments...);
+  } else if constexpr (kBestInstructionSet == InstructionSet::kAvx512) {
+    switch (ActiveInstructionSet()) {
+      case InstructionSet::kAvx512: return RunWithAvx512<Kernel>(arguments...);
+      case InstructionSet::kAvx2: return RunWithAvx2<Kernel>(arguments...);
+      case InstructionSet::kBaseline: break;
+    }
+  }
+#endif
+  Kernel::Run(arguments...);
+}
 
 }  // namespace gridfold::kernels::cpu
 

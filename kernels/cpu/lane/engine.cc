@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/cpu/base/instruction_set.h"
 #include "kernels/cpu/base/worker_pool.h"
 #include "kernels/cpu/lane/lane.h"
 #include "kernels/memory/host_resident_pool.h"
@@ -35,6 +36,14 @@ uint64_t MemoryBytes() {
   const long page_bytes = sysconf(_SC_PAGESIZE);
   if (pages < 0 || page_bytes < 0) return 0;
   return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes);
+}
+
+// Whether this processor has the instructions that kernels are compiled for.
+absl::Status CheckProcessor() {
+  if (ActiveInstructionSet() >= kLeastInstructionSet) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the CPU engine was compiled for the processor of the machine that built it, which has "
+      "instructions that this one lacks");
 }
 
 class CpuEngine final : public Engine {
@@ -74,6 +83,7 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateCpuEngine(int threads) {
   if (threads < 0) {
     return absl::InvalidArgumentError(absl::StrCat("cpu_threads: ", threads, " is negative"));
   }
+  if (absl::Status status = CheckProcessor(); !status.ok()) return status;
   return std::unique_ptr<Engine>(
       std::make_unique<CpuEngine>(threads, ProcessorName(), MemoryBytes()));
 }
@@ -83,6 +93,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Engine>>> CreateCpuEngines(int thread
     return absl::InvalidArgumentError(
         absl::StrCat("cpu_devices: ", devices, " devices with ", threads, " threads"));
   }
+  if (absl::Status status = CheckProcessor(); !status.ok()) return status;
   std::vector<std::unique_ptr<Engine>> engines;
   if (devices == 1) {
     absl::StatusOr<std::unique_ptr<Engine>> engine = CreateCpuEngine(threads);

@@ -1,0 +1,23 @@
+# GRIDFOLD_NATIVE_INSTRUCTIONS: of the instruction sets that kernels are compiled for, the best one that
+# this machine has, as kernels/cpu/base/instruction_set.h numbers them.
+set(GRIDFOLD_NATIVE_INSTRUCTIONS 0)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null
+                  OUTPUT_VARIABLE native_macros COMMAND_ERROR_IS_FATAL ANY)
+  function(gridfold_machine_has result)
+    set(${result} ON PARENT_SCOPE)
+    foreach(name IN LISTS ARGN)
+      if(NOT native_macros MATCHES "#define __${name}__ 1")
+        set(${result} OFF PARENT_SCOPE)
+      endif()
+    endforeach()
+  endfunction()
+  gridfold_machine_has(has_avx2 AVX2 FMA F16C BMI BMI2 LZCNT)
+  gridfold_machine_has(has_avx512 AVX512F AVX512BW AVX512DQ AVX512VL)
+  if(has_avx2)
+    set(GRIDFOLD_NATIVE_INSTRUCTIONS 1)
+    if(has_avx512)
+      set(GRIDFOLD_NATIVE_INSTRUCTIONS 2)
+    endif()
+  endif()
+endif()
