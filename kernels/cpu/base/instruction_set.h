@@ -23,9 +23,9 @@ InstructionSet ActiveInstructionSet();
 // For tests and benchmarks: from now on nothing better than `most` is chosen.
 void LimitInstructionSet(InstructionSet most);
 
-// What kernels are compiled for, from the least that a processor must have to the best that is used:
-// all sets, unless GRIDFOLD_NATIVE_KERNELS is the number of the only one. GRIDFOLD_BASELINE_KERNELS
-// leaves the baseline, as on other processors.
+// What kernels are compiled for, from the least that a processor must have to the best that is
+// used: all sets, unless GRIDFOLD_NATIVE_KERNELS is the number of the only one.
+// GRIDFOLD_BASELINE_KERNELS leaves the baseline, as on other processors.
 #if !defined(__x86_64__) || !defined(__GNUC__) || defined(GRIDFOLD_BASELINE_KERNELS)
 inline constexpr InstructionSet kLeastInstructionSet = InstructionSet::kBaseline;
 inline constexpr InstructionSet kBestInstructionSet = InstructionSet::kBaseline;
