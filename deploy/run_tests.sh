@@ -56,10 +56,10 @@ check_installed_tree() {
 "$root/deploy/install_dependencies.sh" --tests
 
 # Several files of the server and the clients at a time, as their headers are most of what there is to
-# compile. Where no GPU runs what comes of it, CUDA code is compiled to PTX, and no further.
+# compile. Where no GPU runs what comes of it, CUDA code is compiled soon, and to PTX only.
 build_options=(-DGRIDFOLD_BUILD_TESTS=ON -DGRIDFOLD_CUDA=AUTO -DCMAKE_UNITY_BUILD=ON)
 if ! nvidia-smi -L >/dev/null 2>&1; then
-  build_options+=(-DCMAKE_CUDA_ARCHITECTURES=90-virtual)
+  build_options+=(-DCMAKE_CUDA_ARCHITECTURES=90-virtual -DCMAKE_CUDA_FLAGS="-Xcicc -O1")
 fi
 
 stage "Lint: format, walls, wire contract" "$root/deploy/lint.sh"
