@@ -20,11 +20,14 @@ class ServerFacts(NamedTuple):
     limits: dict  # The event "limits" of the log: of the CPU engine, which is one device.
     grace_period_seconds: float
     gpu_count_max: int  # As many as the file allows the server to use; 64 where it does not say.
+    queue_is_given: bool  # Else each GPU adds as much room to it.
 
     def host_bytes_max(self, resident_on_host: bool, gpu_count: int | None = None) -> int:
         """What the server holds of the host's memory at most: the sum of README.md, "Sizing"."""
-        queued, message = self.limits["queued_bytes_max"], self.limits["message_bytes_max"]
-        lanes = self.limits["lanes"] * (gpu_count or self.gpu_count_max)
+        gpus = gpu_count or self.gpu_count_max
+        queued = self.limits["queued_bytes_max"] * (1 if self.queue_is_given else gpus)
+        message = self.limits["message_bytes_max"]
+        lanes = self.limits["lanes"] * gpus
         total = 6 * queued + 7 * lanes * message + self.limits["answer_bytes_max"]
         return total + (self.limits["resident_bytes_max"] if resident_on_host else 0)
 
@@ -62,4 +65,4 @@ def server_facts(config: str) -> ServerFacts:
             raise RuntimeError(log)
     events = {event["event"]: event for event in map(json.loads, log.splitlines())}
     return ServerFacts(events["limits"], events["draining"]["grace_period_ms"] / 1000,
-                       gpu_count_max(config))
+                       gpu_count_max(config), "max-queued-bytes" in tomllib.loads(config))

@@ -20,7 +20,7 @@ from testing.minimal_grpc import (
     number_field,
     varint,
 )
-from testing.server_process import ServerProcess
+from testing.server_process_case import ServerProcess
 
 ELEMENT_TYPE_INT64, ELEMENT_TYPE_FLOAT64 = 4, 12
 STATISTIC_SUM, STATISTIC_COUNT = 2, 1

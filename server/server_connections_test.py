@@ -11,7 +11,7 @@ import time
 import unittest
 
 from testing.minimal_grpc import Connection, read_fields
-from testing.server_process import HEALTH, SCAN, SERVING, ServerProcessCase, scan_request
+from testing.server_process_case import HEALTH, SCAN, SERVING, ServerProcessCase, scan_request
 
 
 class ServerConnectionsTest(ServerProcessCase):

@@ -13,7 +13,7 @@ import time
 import unittest
 
 from testing.minimal_grpc import Connection, field, number_field, varint
-from testing.server_process import ELEMENT_TYPE_INT8, INFO, SCAN, ServerProcessCase, scan_request
+from testing.server_process_case import ELEMENT_TYPE_INT8, INFO, SCAN, ServerProcessCase, scan_request
 
 CREATE = "/gridfold.v1.ArrayService/CreateArray"
 

@@ -11,7 +11,7 @@ import unittest
 import urllib.request
 
 from testing.minimal_grpc import read_fields
-from testing.server_process import BINARY, INFO, ServerProcessCase
+from testing.server_process_case import BINARY, INFO, ServerProcessCase
 
 
 class ServerProcessTest(ServerProcessCase):

@@ -14,7 +14,7 @@ import time
 import unittest
 
 from testing.minimal_grpc import read_fields
-from testing.server_process import (
+from testing.server_process_case import (
     ELEMENTS,
     HEALTH,
     INFO,
