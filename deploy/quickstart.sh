@@ -34,7 +34,7 @@ if has_gpu && has_nvcc && [[ $(gpu_architecture) -ge 80 ]]; then cuda=ON; fi
 echo "build tools and libraries are installed; building $([[ $cuda == ON ]] &&
   echo "with the CUDA engine" || echo "for the CPU engine")"
 
-heading "2/4  Building (on two processors about three minutes)"
+heading "2/4  Building (the first time takes some minutes)"
 mkdir -p "$build"
 log="$build/quickstart.log"
 architectures=()
