@@ -5,7 +5,7 @@ run_tests.sh builds several files at a time and with precompiled headers, where 
 others include. A user's build of one file at a time would be the first to show that an include is
 missing in it.
 
-    deploy/compile_alone.py            the 48 C++ sources that changed last
+    deploy/compile_alone.py            the 24 C++ sources that changed last
     deploy/compile_alone.py 500        as many
 """
 import concurrent.futures
@@ -54,7 +54,7 @@ def main():
     configure()
     entries = json.loads((BUILD / "compile_commands.json").read_text())
     commands = {entry["file"]: entry for entry in entries}
-    sources = changed_last(int(sys.argv[1]) if len(sys.argv) > 1 else 48, commands)
+    sources = changed_last(int(sys.argv[1]) if len(sys.argv) > 1 else 24, commands)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         errors = list(pool.map(lambda name: compile_alone(commands[str(ROOT / name)]), sources))
     for name, error in zip(sources, errors):
