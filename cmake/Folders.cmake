@@ -37,8 +37,8 @@ function(gridfold_folder_target folder result)
   set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
-# Where several files are compiled at a time (CMAKE_UNITY_BUILD), so many of a target are: their headers
-# are most of what there is to compile.
+# gridfold_compile_together(target) has 16 files of the target compiled at a time in builds that compile
+# several (CMAKE_UNITY_BUILD; CMake's own number is 8): they share the headers that they read.
 function(gridfold_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
 endfunction()

@@ -4,8 +4,8 @@
 # long things took, and so runs beside no other test.
 include(GoogleTest)
 
-# gridfold_compile_soon(target): what only tests are made of takes longer to compile than to run. GCC at
-# -O1 takes for unset what it sees set at -O3, which the libraries are compiled with.
+# gridfold_compile_soon(target) compiles at -O1 what only tests are made of: it takes longer to compile
+# than to run. GCC takes for unset there what it sees set at -O3, which libraries are compiled with.
 function(gridfold_compile_soon target)
   if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O[23]")
     target_compile_options(${target} PRIVATE
@@ -42,7 +42,7 @@ target_link_libraries(hanging_test PRIVATE GTest::gmock GTest::gtest_main absl::
                                            gridfold_warnings)
 gridfold_compile_soon(hanging_test)
 if(CMAKE_BUILD_TYPE MATCHES "^Rel")
-  # GoogleTest takes longer to read than many tests to compile. Precompiled for all of them by this one,
+  # GoogleTest takes longer to read than many tests to compile. This test precompiles it for all of them,
   # with the options of the kernels' users; where a test has others the compiler reads the headers.
   target_compile_options(hanging_test PRIVATE -ffp-contract=off)
   target_precompile_headers(hanging_test PRIVATE

@@ -12,6 +12,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -25,12 +26,10 @@ def configure():
     subprocess.run(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                     "-DGRIDFOLD_CUDA=OFF", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"],
                    check=True, stdout=subprocess.DEVNULL)
-    generated = subprocess.run(["ninja", "-C", BUILD, "-t", "targets", "all"], check=True,
-                               capture_output=True, text=True).stdout
-    headers = {line.split(":")[0] for line in generated.splitlines()
-               if line.split(":")[0].endswith(".pb.h") and not line.startswith("/")}
-    subprocess.run(["ninja", "-C", BUILD, *sorted(headers)], check=True,
-                   stdout=subprocess.DEVNULL)
+    targets = subprocess.run(["ninja", "-C", BUILD, "-t", "targets", "all"], check=True,
+                             capture_output=True, text=True).stdout
+    headers = re.findall(r"^([^/:][^:]*\.pb\.h):", targets, flags=re.MULTILINE)
+    subprocess.run(["ninja", "-C", BUILD, *headers], check=True, stdout=subprocess.DEVNULL)
 
 
 def changed_last(count, commands):

@@ -16,8 +16,8 @@
 #include "client/command_line/output/output_file.h"
 #include "client/command_line/output/terminal.h"
 #include "client/command_line/program.h"
+#include "client/library/expect_message.h"
 #include "client/library/fake_server.h"
-#include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
 namespace gridfold::client {
@@ -100,13 +100,6 @@ class ProgramTest : public testing::Test {
     }
     const TextStyle style = {.width = 80, .unicode = false, .colour = false};
     return RunProgram(static_cast<int>(argv.size()), argv.data(), style, style, out_, error_out_);
-  }
-
-  template <typename Message>
-  static void ExpectMessage(const Message& actual, const std::string& text) {
-    Message expected;
-    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &expected)) << text;
-    EXPECT_EQ(actual.DebugString(), expected.DebugString());
   }
 
   FakeServer server_;

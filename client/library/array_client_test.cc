@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "client/library/expect_message.h"
 #include "client/library/fake_server.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
@@ -40,13 +41,6 @@ class ArrayClientTest : public testing::Test {
     v1::ArrayDescription description;
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &description)) << text;
     return description;
-  }
-
-  template <typename Message>
-  static void ExpectMessage(const Message& actual, const std::string& text) {
-    Message expected;
-    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &expected)) << text;
-    EXPECT_EQ(actual.DebugString(), expected.DebugString());
   }
 
   // Answers reads of an array [4] of int16 by these messages.

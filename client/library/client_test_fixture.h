@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "client/library/expect_message.h"
 #include "client/library/fake_server.h"
 #include "google/protobuf/text_format.h"
 #include "gridfold/client.h"
@@ -42,13 +43,6 @@ class ClientTest : public testing::Test {
   template <typename Message>
   static void Parse(const char* text, Message& message) {
     ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message)) << text;
-  }
-
-  template <typename Message>
-  static void ExpectMessage(const Message& actual, const char* text) {
-    Message expected;
-    Parse(text, expected);
-    EXPECT_EQ(actual.DebugString(), expected.DebugString());
   }
 
   v1::ReduceArrayRequest reduce_request_;

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "client/library/expect_message.h"
 #include "client/library/fake_server.h"
 #include "gmock/gmock.h"
-#include "google/protobuf/text_format.h"
 #include "gridfold/client.h"
 #include "gridfold/shared_region.h"
 #include "gtest/gtest.h"
@@ -51,13 +51,6 @@ class RegionClientTest : public testing::Test {
 
   // What whoever knows the object's name sees; -1 where there is none.
   static int OpenObject(const std::string& name) { return shm_open(name.c_str(), O_RDWR, 0); }
-
-  template <typename Message>
-  static void ExpectMessage(const Message& actual, const std::string& text) {
-    Message expected;
-    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &expected)) << text;
-    EXPECT_EQ(actual.DebugString(), expected.DebugString());
-  }
 
   FakeServer server_;
   std::unique_ptr<Client> client_;

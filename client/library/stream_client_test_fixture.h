@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "client/library/expect_message.h"
 #include "client/library/fake_server.h"
-#include "google/protobuf/text_format.h"
 #include "gridfold/client.h"
 #include "gtest/gtest.h"
 
@@ -27,13 +27,6 @@ class StreamClientTest : public testing::Test {
     auto client = Client::Connect({.target = server_.target(), .write_chunk_bytes = 1000});
     EXPECT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
-  }
-
-  template <typename Message>
-  static void ExpectMessage(const Message& actual, const std::string& text) {
-    Message expected;
-    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &expected)) << text;
-    EXPECT_EQ(actual.DebugString(), expected.DebugString());
   }
 
   static std::string Letters(size_t count) {

@@ -14,11 +14,16 @@ release="$1"
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 work="$(mktemp -d -p /var/tmp)"
 bare="${2:-$work}/$release"
-unmount_all() {
-  for system in "$work"/*; do umount -l "$system/proc" "$system/dev" 2>/dev/null || true; done
-  rm -rf --one-file-system "$work"
+remove_all() {
+  for system in "$work"/*/; do
+    for mounted in proc dev; do
+      if mountpoint -q "$system$mounted"; then umount -R -l "$system$mounted"; fi
+    done
+  done
+  # Nothing is removed while this machine's own devices are in there.
+  if ! grep -qF " $work/" /proc/mounts; then rm -rf --one-file-system "$work"; fi
 }
-trap unmount_all EXIT
+trap remove_all EXIT
 
 if [[ ! -x "$bare/bin/sh" ]]; then
   archive=http://deb.debian.org/debian components=main
@@ -74,16 +79,11 @@ timed "(packages and wheel made there)" inside build \
    cd build/quickstart && cpack -G DEB -B /root/made'
 
 make_system packages
-mkdir "$work/packages/debs"
-cp "$work"/build/root/made/gridfold{,-server}_*.deb "$work/packages/debs"
-cp "$root/deploy/sample_data/flight_delay_minutes.npy" "$work/packages/debs"
-timed "apt install of server and command line, to an answer" inside packages \
-  'apt-get update && apt-get install -y --no-install-recommends /debs/*.deb
-   gridfold_server --config /etc/gridfold/gridfold.toml --listen 127.0.0.1:50051 \
-     --metrics-address off & server=$!
-   for _ in $(seq 100); do gridfold info --health && break; sleep 0.1; done
-   gridfold reduce /debs/flight_delay_minutes.npy
-   kill $server; wait $server'
+mkdir "$work/debs"
+cp "$work"/build/root/made/gridfold{,-server}_*.deb "$work/debs"
+timed "packages by apt: an answer, an upgrade, a purge" \
+  "$root/deploy/packages/check_in_chroot.sh" "$work/debs" "$work/packages"
+grep "to an answer" "$work/log"
 
 make_system wheel
 mkdir "$work/wheel/wheel"

@@ -196,7 +196,7 @@ TEST_F(CallsTest, OfAnOpenLoopWaitWhereTooManyAreUnderWay) {
   EXPECT_NEAR(static_cast<double>(level.generator.held_back_count), 55, 15);
 }
 
-// Also where they are fewer than threads, or no multiple of them.
+// The number may be less than threads are, or no multiple of them.
 TEST_F(CallsTest, OfAnOpenLoopAreNoMoreAtATimeThanAllowed) {
   AnswerBy([](auto&) {
     absl::SleepFor(absl::Milliseconds(20));

@@ -33,7 +33,8 @@ double ProcessProcessorSeconds() {
 int WorkerCount(const LoadPlan& plan) {
   const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int wanted = plan.thread_count > 0 ? plan.thread_count : processors;
-  // Each sends over a connection; in an open loop each may have a call under way.
+  // A worker sends over a connection of its own at least; in an open loop it may have a call under
+  // way.
   const int most = plan.is_open_loop ? std::min(plan.connection_count, plan.in_flight_max)
                                      : plan.connection_count;
   return std::min(wanted, most);

@@ -34,7 +34,7 @@ uint64_t StreamChunkBytes(const client::ServerInfo& server) {
   return taken == 0 ? wanted : std::min(wanted, taken);
 }
 
-// Under way at the same time.
+// Calls that may be under way at the same time.
 uint64_t CallCountMax(const LoadPlan& plan) {
   if (plan.is_open_loop) return static_cast<uint64_t>(plan.in_flight_max);
   double most = 0;

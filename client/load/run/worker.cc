@@ -41,7 +41,7 @@ int64_t ErrandPeriodNs(const Scenario& scenario) {
   return are_cancelled ? kFrequentErrandPeriodNs : kErrandPeriodNs;
 }
 
-// What this worker may have under way: the shares of all come to the plan's number.
+// Calls that a worker may have under way: the shares of all workers come to the plan's number.
 int InFlightMax(const Worker::Assignment& assignment) {
   const int most = assignment.plan.in_flight_max;
   const bool has_one_more = assignment.index < most % assignment.worker_count;
