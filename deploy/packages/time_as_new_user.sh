@@ -42,7 +42,8 @@ make_system() {
   cp -a "$bare" "$work/$1"
   printf '#!/bin/sh\nexit 101\n' >"$work/$1/usr/sbin/policy-rc.d"
   chmod 755 "$work/$1/usr/sbin/policy-rc.d"
-  cp /etc/resolv.conf "$work/$1/etc/resolv.conf"
+  # A machine can look names up, its own among them.
+  cp /etc/resolv.conf /etc/hosts "$work/$1/etc/"
   mount -t proc proc "$work/$1/proc"
   mount --rbind /dev "$work/$1/dev"
   mount --make-rslave "$work/$1/dev"
@@ -68,9 +69,9 @@ timed "deploy/quickstart.sh after that, to its last answer" inside build \
   '/root/gridfold/deploy/quickstart.sh'
 timed "gridfold as a command after it" inside build \
   'gridfold_server --listen 127.0.0.1:50051 --metrics-address off & server=$!
+   trap "kill $server; wait $server" EXIT
    for _ in $(seq 100); do gridfold info --health && break; sleep 0.1; done
-   gridfold reduce /root/gridfold/deploy/sample_data/flight_delay_minutes.npy
-   kill $server; wait $server'
+   gridfold reduce /root/gridfold/deploy/sample_data/flight_delay_minutes.npy'
 timed "(packages and wheel made there)" inside build \
   'apt-get install -y --no-install-recommends file python3-numpy python3-pip python3-setuptools \
      python3-wheel patchelf
