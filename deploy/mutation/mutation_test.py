@@ -98,7 +98,10 @@ SMALL_PROJECT = {
     'CMakeLists.txt': '''cmake_minimum_required(VERSION 3.25)
 project(small LANGUAGES CXX)
 enable_testing()
+add_library(common OBJECT common/common.cc)
+target_precompile_headers(common PRIVATE <cstddef>)
 add_executable(scheduler_test server/scheduler_test.cc)
+target_precompile_headers(scheduler_test REUSE_FROM common)
 target_include_directories(scheduler_test PRIVATE ${PROJECT_SOURCE_DIR})
 add_test(NAME scheduler_test COMMAND scheduler_test)
 ''',
@@ -114,6 +117,7 @@ inline int Steps(int count) {
   return count;
 }
 ''',
+    'common/common.cc': '',
     'server/scheduler_test.cc': '''#include "server/scheduler.h"
 int main() { return Clamp(3, 2) == 2 && Clamp(1, 2) == 1 && Steps(5) == 5 ? 0 : 1; }
 ''',
@@ -135,7 +139,7 @@ class VerdictTest(unittest.TestCase):
             self.assertEqual(files, ['server/scheduler.h'])
             copies = mutation_score.Copies(root, pathlib.Path(folder), 1, seconds_max=60)
             usual = mutation_score.usual_seconds(copies, files)
-            self.assertEqual(list(usual), ['scheduler_test'])
+            self.assertEqual(list(usual), ['scheduler_test'])  # As its own source: it is no further test.
             candidates = {(c.mutant.kind, c.mutant.line(SMALL_PROJECT[c.path])): c
                           for c in mutation_score.draw(root, files, seed=1)['server']}
             self.assertGreater(usual['scheduler_test'].result(), 0)

@@ -60,7 +60,8 @@ class RegisteredTests:
         tree = build.resolve().parent.parent
         self._sources: dict[str, set[pathlib.Path]] = {}
         for entry in compiled:
-            target = re.search(r'CMakeFiles/(\w+)\.dir/', entry['command'])
+            # What is written, not what is included: a target may use another's precompiled headers.
+            target = re.search(r' -o (?:\S*/)?CMakeFiles/(\w+)\.dir/', entry['command'])
             source = pathlib.Path(entry['directory'], entry['file']).resolve()
             if target and source.is_relative_to(tree):
                 self._sources.setdefault(target.group(1), set()).add(source.relative_to(tree))

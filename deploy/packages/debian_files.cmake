@@ -1,5 +1,11 @@
 # CPack runs this before it makes Debian's packages of the folders that it has filled: what Debian
 # asks of every package, and the places that Debian has for some files.
+find_program(shlibdeps dpkg-shlibdeps)
+if(NOT shlibdeps)
+  # CPack only warns, and makes packages that depend on nothing.
+  message(FATAL_ERROR "Debian's packages need dpkg-shlibdeps, which says what libraries they depend on: "
+                      "apt-get install dpkg-dev")
+endif()
 file(GLOB folders ${CPACK_TEMPORARY_DIRECTORY}/*)
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 foreach(folder ${folders})

@@ -93,6 +93,15 @@ class PackageTest(unittest.TestCase):
         conffiles = run("dpkg-deb", "--info", self.packages["gridfold-server"], "conffiles")
         self.assertEqual(conffiles, "/etc/gridfold/gridfold.toml\n")
 
+    def test_none_is_made_where_nothing_says_what_they_need(self):
+        made = subprocess.run(
+            ["cmake", "-DCMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH=OFF",
+             "-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF",
+             "-P", ROOT / "deploy/packages/debian_files.cmake"],
+            cwd=self.folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS)
+        self.assertNotEqual(made.returncode, 0)
+        self.assertIn("apt-get install dpkg-dev", made.stderr)
+
     def test_lintian_finds_no_fault(self):
         if not shutil.which("lintian"):
             self.skipTest("lintian is not installed")

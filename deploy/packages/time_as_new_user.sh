@@ -73,7 +73,7 @@ timed "gridfold as a command after it" inside build \
    for _ in $(seq 100); do gridfold info --health && break; sleep 0.1; done
    gridfold reduce /root/gridfold/deploy/sample_data/flight_delay_minutes.npy'
 timed "(packages and wheel made there)" inside build \
-  'apt-get install -y --no-install-recommends file python3-numpy python3-pip python3-setuptools \
+  'apt-get install -y --no-install-recommends dpkg-dev file python3-numpy python3-pip python3-setuptools \
      python3-wheel patchelf
    cd /root/gridfold && cmake --build build/quickstart --target gridfold_python
    deploy/packages/make_wheel.sh build/quickstart /root/made

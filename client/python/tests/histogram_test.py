@@ -104,7 +104,9 @@ class HistogramTest(PackageTest):
                             given["bins"] = value if name == "bins" else 2
                         counts, of_axes = self.gpu.histogramdd(sample, **given)
                         expected, expected_axes = np.histogramdd(sample, **given)
-                        np.testing.assert_allclose(counts, expected, rtol=1e-12, atol=1e-12)
+                        # NumPy 2 divides by volumes of float32 where the sample is of float32.
+                        rtol = 1e-6 if "density" in more and dtype == "f4" else 1e-12
+                        np.testing.assert_allclose(counts, expected, rtol=rtol, atol=1e-12)
                         self.assertEqual(counts.dtype, expected.dtype)
                         for axis, expected_axis in zip(of_axes, expected_axes):
                             np.testing.assert_allclose(axis, expected_axis, rtol=1e-6, atol=1e-6)
