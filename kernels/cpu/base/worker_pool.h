@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 
@@ -19,10 +20,14 @@ namespace gridfold::kernels::cpu {
 int ProcessorCount();
 
 // Runs blocks of work on a fixed number of threads. Thread-safe: several callers share the threads.
+//
+// A process that `fork` has made of one whose pools had worked has none of these threads, and what
+// they had locked stays locked: there a pool of any age works in the threads that call, alone.
 class WorkerPool {
  public:
   // 0 threads: one for each processor.
   explicit WorkerPool(int threads);
+  ~WorkerPool();
 
   int thread_count() const { return thread_count_; }
 
@@ -38,10 +43,16 @@ class WorkerPool {
   void Spread(uint64_t count, int threads,
               absl::FunctionRef<void(uint64_t begin, uint64_t end)> work);
 
+  struct Threads {
+    explicit Threads(int count);
+
+    // oneTBB starts no more threads than there are processors unless it is told to.
+    std::optional<tbb::global_control> more_than_processors;
+    tbb::task_arena arena;
+  };
+
   const int thread_count_;
-  // oneTBB starts no more threads than there are processors unless it is told to.
-  std::optional<tbb::global_control> more_threads_;
-  tbb::task_arena arena_;
+  std::unique_ptr<Threads> threads_;  // None where this process cannot have them.
 };
 
 }  // namespace gridfold::kernels::cpu

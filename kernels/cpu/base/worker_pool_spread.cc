@@ -42,7 +42,7 @@ void WorkerPool::Spread(uint64_t count, int threads,
   };
   to_threads.Give();
   // Even a single call runs inside the arena, which holds all callers together to its threads.
-  arena_.execute([&] {
+  threads_->arena.execute([&] {
     if (count <= 1 || threads <= 1) return run({0, count});
     // Some parts for each thread, so that none waits long for the last.
     constexpr uint64_t kPartsPerThread = 8;

@@ -1,10 +1,13 @@
 #include "kernels/cpu/base/worker_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -62,6 +65,48 @@ TEST(WorkerPoolTest, AllThreadsWorkAtOnce) {
     EXPECT_LT(std::chrono::steady_clock::now(), deadline) << threads;
   }
 }
+
+#ifndef __SANITIZE_THREAD__  // Which cannot follow a process that was forked from several threads.
+
+// Whether pools work and end in a process that is forked from this one now: one from before, and its
+// own.
+bool WorkAfterFork(std::unique_ptr<WorkerPool>& from_before) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);  // Ends a process that waits for threads that it does not have.
+    std::atomic<uint64_t> calls = 0;
+    {
+      WorkerPool own(5);
+      for (WorkerPool* workers : {from_before.get(), &own}) {
+        if (!workers->ForEach(1000, 5, {}, [&](uint64_t) { ++calls; }).ok()) _exit(2);
+      }
+      from_before.reset();
+    }
+    _exit(calls == 2000 ? 0 : 1);
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+}
+
+TEST(WorkerPoolTest, WorksInProcessesForkedWhileThreadsWork) {
+  auto workers = std::make_unique<WorkerPool>(16);
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i) {
+    callers.emplace_back([&] {
+      while (!is_over) EXPECT_TRUE(workers->ForEach(64, 16, {}, [](uint64_t) {}).ok());
+    });
+  }
+  int forks = 0;
+  while (forks < 200 && WorkAfterFork(workers)) ++forks;
+  is_over = true;
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(forks, 200);
+  EXPECT_TRUE(WorkAfterFork(workers));  // Also while all threads wait.
+}
+
+#endif
 
 TEST(WorkerPoolTest, CallsNothingOnceStopped) {
   WorkerPool workers(2);

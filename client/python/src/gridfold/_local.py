@@ -280,7 +280,8 @@ def local(threads: int = 0) -> Connection:
 
     The numbers are those of a server, bit for bit. Arrays of `put` lie in this process and do not
     expire; timeouts, priorities and progress have no effect, and Ctrl-C ends a call when it is
-    done. Also in a process that `fork` has made.
+    done. Also in a process that `fork` has made: where its parent had computed already, each call
+    is computed by the thread that makes it, alone.
 
     Parameters
     ----------
