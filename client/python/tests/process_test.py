@@ -181,9 +181,12 @@ if __name__ == "__main__":
         self.assertLess(server, soak.SERVER_KIB_MAX)
 
     def test_time_of_the_import(self):
-        result = run_python("import time, numpy; start = time.perf_counter(); import gridfold; "
-                            "print(time.perf_counter() - start)")
-        seconds = float(result.stdout)
+        program = ("import time, numpy; start = time.perf_counter(); import gridfold; "
+                   "print(time.perf_counter() - start)")
+        with tempfile.TemporaryDirectory() as bytecode:  # Which an installed package has.
+            times = [float(run_python(program, PYTHONPYCACHEPREFIX=bytecode,
+                                      PYTHONDONTWRITEBYTECODE="").stdout) for _ in range(6)]
+        seconds = sorted(times[1:])[2]
         print(f"import gridfold, after NumPy: {seconds * 1000:.1f} ms", flush=True)
         self.assertLess(seconds, 2)
 

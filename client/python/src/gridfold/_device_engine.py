@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
-import secrets
+import os
 import threading
 import weakref
 from typing import Any, Callable, NamedTuple, Optional
@@ -144,7 +144,7 @@ def _find_device(native: Any, driver: Any, ordinal: int) -> Optional[int]:
     if not limits.get("region_count_max") or driver.uuid(ordinal) not in uuids:
         return None
     number = uuids.index(driver.uuid(ordinal))
-    proof = np.array([secrets.randbits(64)], np.uint64)
+    proof = np.frombuffer(os.urandom(8), np.uint64)
     address = driver.allocate(ordinal, proof)
     try:
         allocation = driver.allocation(address)
