@@ -75,6 +75,8 @@ except gf.Error:
             process = subprocess.Popen(
                 [sys.executable, "-c", LATER + "print('calling', flush=True); gpu.sum([1])",
                  silent.target], env=dict(os.environ, PYTHONPATH=PACKAGE),
+                # A test that a shell has started in the background ignores the signal.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             process.stdout.readline()
             time.sleep(0.3)
