@@ -36,17 +36,18 @@ namespace gridfold::server {
 
 namespace {
 
-// Freed memory goes back to the system after a second, by default of mimalloc after 10 to 25 ms: a
-// large message that comes or goes soon after the last one finds its pages there, and the system
-// has none to clear (64 MiB: 16,000). The environment's MIMALLOC_... go before.
-void KeepFreedMemoryForASecond() {
+// Freed memory goes back to the system after 100 ms, by default of mimalloc after 10 to 25: a large
+// message that comes or goes soon after the last one finds its pages there, and the system has none
+// to clear (64 MiB: 16,000). Kept for a second it would hold off the end of a shortage, which the
+// memory guard sees in what the process has. The environment's MIMALLOC_... go before.
+void KeepFreedMemoryForAWhile() {
 #ifdef GRIDFOLD_MIMALLOC
 #if MI_MALLOC_VERSION >= 210
   constexpr mi_option_t kDelayMs = mi_option_purge_delay;
 #else
   constexpr mi_option_t kDelayMs = mi_option_decommit_delay;
 #endif
-  mi_option_set_default(kDelayMs, 1000);
+  mi_option_set_default(kDelayMs, 100);
 #endif
 }
 
@@ -199,7 +200,7 @@ int Main(int argc, const char* const* argv) {
   // Abseil looks for locks that are taken in circles, also as distributions build it for releases:
   // 4 % of the processor time of small calls. Tests leave that on.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  KeepFreedMemoryForASecond();
+  KeepFreedMemoryForAWhile();
   SignalWatcher::BlockSignals();
   ConfigureLog(options.log_level, options.log_format);
   RedirectLibraryLogs();
