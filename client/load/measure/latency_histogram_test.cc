@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gridfold::load {
@@ -26,6 +27,15 @@ uint64_t ResidentBytes() {
   uint64_t resident_pages = 0;
   file >> size_pages >> resident_pages;
   return resident_pages * 4096;
+}
+
+// Both ends and the count of each bucket that holds something.
+std::vector<std::vector<int64_t>> HeldBy(const LatencyHistogram& histogram) {
+  std::vector<std::vector<int64_t>> held;
+  for (const LatencyHistogram::Bucket& bucket : histogram.buckets()) {
+    held.push_back({bucket.lower_ns, bucket.upper_ns, static_cast<int64_t>(bucket.count)});
+  }
+  return held;
 }
 
 TEST(LatencyHistogramTest, EmptyHasNoTimes) {
@@ -99,6 +109,59 @@ TEST(LatencyHistogramTest, MergingEqualsRecordingTogether) {
   for (const double quantile : {0.01, 0.5, 0.99}) {
     EXPECT_EQ(left.QuantileNs(quantile), together.QuantileNs(quantile));
   }
+}
+
+// Below 128 ns each time has a bucket of its own, the first of which is that of 0.
+TEST(LatencyHistogramTest, EveryBucketCountsFromTheFirstToTheLast) {
+  LatencyHistogram histogram;
+  histogram.Record(0, 3);
+  histogram.Record(1, 2);
+  histogram.Record(127, 4);
+  histogram.Record(5000);
+  histogram.Record(77, 0);
+  EXPECT_EQ(histogram.count(), 10u);
+  EXPECT_EQ(histogram.min_ns(), 0);
+  EXPECT_EQ(histogram.max_ns(), 5000);
+  EXPECT_EQ(histogram.mean_ns(), 551);
+  for (const auto& [quantile, time_ns] : std::vector<std::pair<double, int64_t>>{
+           {0, 0}, {0.3, 0}, {0.31, 1}, {0.5, 1}, {0.51, 127}, {0.9, 127}, {0.91, 5000}}) {
+    EXPECT_EQ(histogram.QuantileNs(quantile), time_ns) << quantile;
+  }
+  EXPECT_EQ(HeldBy(histogram), (std::vector<std::vector<int64_t>>{
+                                   {0, 1, 3}, {1, 2, 2}, {127, 128, 4}, {4992, 5024, 1}}));
+}
+
+// The middle of the bucket, unless all times lie on one side of it.
+TEST(LatencyHistogramTest, QuantilesAreMiddlesOfBucketsWithinAllTimes) {
+  const auto median = [](int64_t twice_ns, int64_t once_ns) {
+    LatencyHistogram histogram;
+    histogram.Record(twice_ns, 2);
+    histogram.Record(once_ns);
+    return histogram.QuantileNs(0.5);
+  };
+  EXPECT_EQ(median(5000, 6000), 5007);
+  EXPECT_EQ(median(5010, 6000), 5010);
+  EXPECT_EQ(median(4995, 4996), 4996);
+}
+
+TEST(LatencyHistogramTest, MergingAddsUpEveryBucket) {
+  LatencyHistogram histogram;
+  histogram.Record(127);
+  LatencyHistogram other;
+  for (const int64_t time_ns : {int64_t{0}, int64_t{127}, LatencyHistogram::kTrackedMaxNs - 1}) {
+    other.Record(time_ns, 2);
+  }
+  histogram.Merge(other);
+  EXPECT_EQ(HeldBy(histogram),
+            (std::vector<std::vector<int64_t>>{
+                {0, 1, 2}, {127, 128, 3}, {255LL << 34, LatencyHistogram::kTrackedMaxNs, 2}}));
+  EXPECT_EQ(histogram.min_ns(), 0);
+  EXPECT_EQ(histogram.max_ns(), LatencyHistogram::kTrackedMaxNs - 1);
+  EXPECT_EQ(histogram.QuantileNs(0.01), 0);
+  LatencyHistogram copy;
+  copy.Merge(histogram);
+  EXPECT_EQ(HeldBy(copy), HeldBy(histogram));
+  EXPECT_EQ(copy.mean_ns(), histogram.mean_ns());
 }
 
 TEST(LatencyHistogramTest, TimesBeyondTheEndAndBelowZeroAreKept) {

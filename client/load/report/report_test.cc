@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "client/load/report/compare.h"
 #include "client/load/report/html_report.h"
@@ -112,6 +115,88 @@ TEST(ThresholdsTest, NonsenseIsRefused) {
                                  "throughput<5", "throughput<5KB/s", ">5ms"}) {
     EXPECT_FALSE(ParseThreshold(text).ok()) << text;
   }
+}
+
+// What a limit of each figure means: times in seconds, errors as a fraction, rates of bytes without
+// their unit; from the smallest that there is.
+TEST(ThresholdsTest, EachFigureHasItsLimit) {
+  const struct {
+    const char* figure;
+    const char* text;
+    double limit;
+  } limits[] = {{"p50", "1ns", 1e-9},       {"p90", "2us", 2e-6},
+                {"p95", "3ms", 3e-3},       {"p99", "4s", 4},
+                {"p99.9", "5m", 300},       {"p99.99", "6h", 21600},
+                {"mean", "7ms", 7e-3},      {"max", "8ms", 8e-3},
+                {"lateness", "9ms", 9e-3},  {"errors", "0", 0},
+                {"errors", "0%", 0},        {"errors", "0.5%", 0.005},
+                {"errors", "0.5", 0.5},     {"wrong", "0", 0},
+                {"wrong", "2", 2},          {"rate", "0", 0},
+                {"rate", "0.5", 0.5},       {"rate", "1e6", 1e6},
+                {"throughput", "0MB/s", 0}, {"throughput", "0.5MB/s", 5e5},
+                {"throughput", "3MB", 3e6}, {"throughput", "2.5GB/s", 2.5e9}};
+  for (const auto& [figure, text, limit] : limits) {
+    for (const char sign : {'<', '>'}) {
+      const std::string whole = std::string(figure) + sign + text;
+      const absl::StatusOr<Threshold> threshold = ParseThreshold(whole);
+      ASSERT_TRUE(threshold.ok()) << threshold.status();
+      EXPECT_EQ(threshold->text, whole);
+      EXPECT_EQ(threshold->figure, figure);
+      EXPECT_EQ(threshold->fails_above, sign == '>');
+      EXPECT_DOUBLE_EQ(threshold->limit, limit) << whole;
+    }
+  }
+}
+
+// The part of a report that is under this heading.
+std::string SectionOf(const std::string& page, const std::string& heading) {
+  const size_t begin = page.find("<h2>" + heading + "</h2>");
+  return begin == std::string::npos ? ""
+                                    : page.substr(begin, page.find("</section>", begin) - begin);
+}
+
+// The titles of what a chart draws, in order.
+std::vector<std::string> TitlesIn(const std::string& section) {
+  std::vector<std::string> titles;
+  for (size_t at = section.find("<title>"); at != std::string::npos;
+       at = section.find("<title>", at)) {
+    at += 7;
+    titles.push_back(section.substr(at, section.find("</title>", at) - at));
+  }
+  return titles;
+}
+
+// Where the time goes by the report, of one answer, by times in nanoseconds.
+std::vector<std::string> PartsOfTime(const std::array<int, kStageCount>& stages_ns, int call_ns) {
+  LoadResult result = MakeResult();
+  result.levels.assign(1, LevelResult(1));
+  Outcome outcome;
+  outcome.sent_ns = 1000;
+  outcome.ended_ns = 1000 + call_ns;
+  client::ExecutionStatistics& execution = outcome.answer.execution;
+  execution.queue_time = absl::Nanoseconds(stages_ns[0]);
+  execution.stage_in_time = absl::Nanoseconds(stages_ns[1]);
+  execution.kernel_time = absl::Nanoseconds(stages_ns[2]);
+  execution.stage_out_time = absl::Nanoseconds(stages_ns[3]);
+  execution.total_time = absl::Nanoseconds(stages_ns[4]);
+  result.levels[0].recording.Add(outcome);
+  return TitlesIn(SectionOf(ToHtml(result), "Where the time goes"));
+}
+
+TEST(ReportTest, PartsOfTheTimeAddUpToThatOfTheCall) {
+  EXPECT_THAT(
+      PartsOfTime({1, 2, 3, 4, 50}, 90),
+      ElementsAre("queue: 1.00 ns", "stage in: 2.00 ns", "kernel: 3.00 ns", "stage out: 4.00 ns",
+                  "rest of the server: 40.0 ns", "network and client: 40.0 ns"));
+  // What takes no time is left out.
+  EXPECT_THAT(PartsOfTime({0, 0, 3, 0, 3}, 4),
+              ElementsAre("kernel: 3.00 ns", "network and client: 1.00 ns"));
+  // A server that tells no total, or one less than its stages.
+  EXPECT_THAT(PartsOfTime({0, 0, 3, 4, 0}, 17),
+              ElementsAre("kernel: 3.00 ns", "stage out: 4.00 ns", "network and client: 10.0 ns"));
+  EXPECT_THAT(PartsOfTime({5, 0, 0, 0, 6}, 6),
+              ElementsAre("queue: 5.00 ns", "rest of the server: 1.00 ns"));
+  EXPECT_THAT(PartsOfTime({0, 0, 0, 0, 0}, 0), ElementsAre());
 }
 
 TEST(ReportTest, JsonHasTheFigures) {

@@ -6,6 +6,7 @@
 
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "client/load/report/compare.h"
 #include "client/load/report/html_report.h"
@@ -274,6 +275,77 @@ calls/s █▅
     EXPECT_THAT(written, HasSubstr("\x1b[2A\r\x1b[J"));
   }
   EXPECT_TRUE(written.ends_with("\x1b[6A\r\x1b[J"));
+}
+
+// A level has a number where there are several, or will be.
+TEST(TwoLevelsTest, LiveViewNumbersLevels) {
+  const auto first_line = [](size_t level_count, bool is_search) {
+    LoadResult so_far = TwoLevels();
+    so_far.levels.clear();
+    so_far.plan.levels.assign(level_count, {100, 200});
+    if (is_search) so_far.plan.search.emplace();
+    return LiveLines(so_far, FirstLevel(), {})[0];
+  };
+  EXPECT_EQ(first_line(1, false), "mix · host:1 · 100 to 200 calls/s");
+  EXPECT_EQ(first_line(2, false), "mix · host:1 · level 1 · 100 to 200 calls/s");
+  EXPECT_EQ(first_line(1, true), "mix · host:1 · level 1 · 100 to 200 calls/s");
+  EXPECT_EQ(first_line(2, true), "mix · host:1 · level 1 · 100 to 200 calls/s");
+}
+
+// The last seconds that there is room for, by the largest rate of these.
+TEST(TwoLevelsTest, LiveViewDrawsTheRatesOfTheLastSeconds) {
+  const auto drawn = [](const std::vector<double>& rates, bool unicode) {
+    LevelResult level(2);
+    for (const double rate : rates) level.seconds.push_back({.rate = rate});
+    const client::TextStyle style = {.width = 30, .unicode = unicode, .colour = false};
+    return LiveLines(TwoLevels(), level, style).back();
+  };
+  EXPECT_EQ(drawn({0, 1, 2, 3, 4, 5, 6, 7}, true), "calls/s ▁▂▃▄▅▆▇█");
+  EXPECT_EQ(drawn({0, 1, 2, 3, 4, 5, 6, 7}, false), "calls/s _.,-=+*#");
+  EXPECT_EQ(drawn({0, 0}, false), "calls/s __");
+  EXPECT_EQ(drawn({7, 7, 7, 7, 7, 7, 7, 7, 7, 0}, false), "calls/s #########_");
+  EXPECT_EQ(drawn({100, 7, 7, 7, 7, 7, 7, 7, 7, 7, 0}, false), "calls/s #########_");
+}
+
+TEST(TwoLevelsTest, LiveViewsBarIsFullAtTheEndOfTheTime) {
+  const auto progress = [](double time_s) {
+    LoadResult so_far = TwoLevels();
+    so_far.plan.duration = absl::Seconds(10);
+    LevelResult level(2);
+    level.seconds.push_back({.time_s = time_s});
+    const client::TextStyle style = {.width = 80, .unicode = false, .colour = false};
+    return LiveLines(so_far, level, style)[1];
+  };
+  EXPECT_EQ(progress(0), "[                              ] 0 s of 10 s");
+  EXPECT_EQ(progress(5), "[###############               ] 5 s of 10 s");
+  EXPECT_EQ(progress(10), "[##############################] 10 s of 10 s");
+  EXPECT_EQ(progress(11), "[##############################] 11 s of 10 s");
+}
+
+// Errors and wrong answers are shown as what they are, each by itself.
+TEST(TwoLevelsTest, LiveViewMarksErrors) {
+  const auto line = [](uint64_t failed, uint64_t wrong) {
+    LevelResult level(2);
+    level.seconds.push_back({.rate = 1});
+    level.recording.failed = failed;
+    level.recording.wrong = wrong;
+    const client::TextStyle style = {.width = 80, .unicode = false, .colour = true};
+    return LiveLines(TwoLevels(), level, style)[4];
+  };
+  EXPECT_EQ(line(0, 0).find('\x1b'), std::string::npos);
+  EXPECT_EQ(line(1, 0).find('\x1b'), 0u);
+  EXPECT_EQ(line(0, 1).find('\x1b'), 0u);
+}
+
+// What a search found, in the text and on the page, and what it says where it found nothing.
+TEST(TwoLevelsTest, SearchesTellTheirRate) {
+  LoadResult result = TwoLevels();
+  result.plan.search.emplace();
+  EXPECT_THAT(TextOf(result), HasSubstr("\nno rate kept to the objective\n"));
+  EXPECT_THAT(ToHtml(result), HasSubstr("<div><b>none</b>highest rate within the objective</div>"));
+  result.found_level = 0;
+  EXPECT_THAT(TextOf(result), HasSubstr("\nhighest rate within the objective: 6/s\n"));
+  EXPECT_THAT(ToHtml(result), HasSubstr("<div><b>6/s</b>highest rate within the objective</div>"));
 }
 
 TEST(TwoLevelsTest, Comparison) {

@@ -62,7 +62,8 @@ Worker::Worker(Assignment assignment)
       in_flight_max_(InFlightMax(assignment_)),
       errand_period_ns_(ErrandPeriodNs(assignment_.workload.scenario())),
       recorder_(assignment_.workload.kind_count()),
-      random_(assignment_.plan.seed * 1'000'003 + static_cast<uint64_t>(assignment_.index)) {
+      random_(assignment_.plan.seed * 1'000'003 + static_cast<uint64_t>(assignment_.index)),
+      is_sending_over_(!assignment_.plan.is_open_loop) {
   for (const auto& channel : assignment_.channels) stubs_.emplace_back(channel);
   threads_.emplace_back([this] { TakeAnswers(); });
   if (assignment_.plan.is_open_loop) threads_.emplace_back([this] { SendOnSchedule(); });
@@ -197,10 +198,7 @@ void Worker::GoOn(Call& call, int64_t now_ns) {
 }
 
 void Worker::TakeAnswers() {
-  if (!assignment_.plan.is_open_loop) {
-    is_sending_over_.store(true, std::memory_order_release);
-    BeginPlaces();
-  }
+  if (!assignment_.plan.is_open_loop) BeginPlaces();
   void* tag = nullptr;
   bool ok = false;
   while (!MayEnd()) {
@@ -249,7 +247,7 @@ void Worker::OnEnded(Call& call, int64_t now_ns) {
 }
 
 void Worker::RunErrands(int64_t now_ns) {
-  next_errand_ns_ = now_ns + errand_period_ns_;
+  next_errand_ns_ = now_ns + errand_period_ns_;  // Speed only: more of them do no harm.
   CancelDueCalls(now_ns);
   ResumeParkedCalls(now_ns);
   // Calls that are still being sent cannot be given up: wait for the thread that sends.

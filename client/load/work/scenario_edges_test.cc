@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/load/work/scenario_file.h"
+#include "client/load/work/yaml.h"
 
 namespace gridfold::load {
 namespace {
@@ -32,6 +33,41 @@ void ExpectEdges(const std::vector<Edge>& edges) {
         << edge.refused << "\n"
         << ScenarioErrorOf(edge.refused);
   }
+}
+
+// Lists, each in the one before it.
+std::string NestedLists(int count) { return std::string(count, '[') + std::string(count, ']'); }
+
+// So many lists of so many nulls, of which all but the first are aliases.
+std::string ListsOfNulls(int list_count, int null_count) {
+  std::string text = "[&a [~";
+  for (int i = 1; i < null_count; ++i) text += ",~";
+  text += "]";
+  for (int i = 1; i < list_count; ++i) text += ",*a";
+  return text;
+}
+
+TEST(YamlEdgesTest, DepthAndNumberOfValues) {
+  EXPECT_TRUE(ParseYaml(NestedLists(17)).ok());
+  EXPECT_FALSE(ParseYaml(NestedLists(18)).ok());
+  // The whole, 1,000 lists with 998 values each, and 999 or 1,000 values beside them.
+  const std::string lists = ListsOfNulls(1000, 998);
+  std::string others;
+  for (int i = 0; i < 999; ++i) others += ",~";
+  EXPECT_TRUE(ParseYaml(lists + others + "]").ok());
+  const auto beyond = ParseYaml(lists + others + ",~]");
+  ASSERT_FALSE(beyond.ok());
+  EXPECT_NE(beyond.status().message().find("too many values"), std::string::npos);
+}
+
+TEST(YamlEdgesTest, WhatIsNotInQuotesIsWhatItLooksLike) {
+  const auto parsed =
+      ParseYaml("[1, -2.5, 1e3, true, false, null, ~, '7', \"true\", 0x10, .5, yes, a b, '']");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(*parsed, nlohmann::json({1, -2.5, 1e3, true, false, nullptr, nullptr, "7", "true",
+                                     "0x10", ".5", "yes", "a b", ""}));
+  EXPECT_EQ(*ParseYaml("{a: {b: [1, {c: 2}]}, d: []}"),
+            nlohmann::json::parse(R"({"a": {"b": [1, {"c": 2}]}, "d": []})"));
 }
 
 TEST(ScenarioEdgesTest, Elements) {
