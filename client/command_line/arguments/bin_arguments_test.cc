@@ -95,6 +95,65 @@ TEST(BinArgumentsTest, LayoutsThatMakeNoSenseAreNamed) {
   }
 }
 
+// Each pair of the flags that say what kind of bins there are.
+TEST(BinArgumentsTest, OneKindExcludesEachOther) {
+  const auto give = [](int kind, BinArguments& arguments) {
+    switch (kind) {
+      case 0: arguments.edges = "0,1"; break;
+      case 1: arguments.logarithmic = true; break;
+      case 2: arguments.first_value = "1"; break;
+      default: arguments.layouts = {"even:1"};
+    }
+  };
+  for (int one = 0; one < 4; ++one) {
+    for (int other = one + 1; other < 4; ++other) {
+      BinArguments arguments;
+      give(one, arguments);
+      give(other, arguments);
+      ExpectError(arguments, "--edges, --log, --integer and --layout do not go together");
+    }
+  }
+}
+
+// Each kind with each option of a number of bins and their range.
+TEST(BinArgumentsTest, KindsRefuseOptionsThatTheyHaveNoUseFor) {
+  ExpectError({.bin_count = 1, .edges = "0,1"}, "--edges goes without --bins and --range");
+  ExpectError({.rule = BinRule::kAuto, .edges = "0,1"}, "--edges goes without --bins and --range");
+  ExpectError({.range = "1,2", .edges = "0,1"}, "--edges goes without --bins and --range");
+  ExpectError({.bin_count = 1, .layouts = {"even:1"}}, "--layout goes without --bins and --range");
+  ExpectError({.rule = BinRule::kAuto, .layouts = {"even:1"}},
+              "--layout goes without --bins and --range");
+  ExpectError({.range = "1,2", .layouts = {"even:1"}}, "--layout goes without --bins and --range");
+  ExpectError({.bin_count = 2, .range = "1,2", .first_value = "1"},
+              "--integer needs --bins and goes without --range");
+  ExpectError({.rule = BinRule::kAuto, .range = "1,2", .logarithmic = true},
+              "--bins: --log needs a number, no rule says how many");
+}
+
+TEST(BinArgumentsTest, EveryNumberOfALayoutIsRead) {
+  const auto bins = ToBins({.layouts = {"even:3", "even:4:-1.5:2.5", "edges:-inf:0:7",
+                                        "log:5:0.1:1000", "integer:-7:6"}});
+  ASSERT_TRUE(bins.ok()) << bins.status();
+  const auto& whole = std::get<EvenBins>((*bins)[0]);
+  EXPECT_EQ(whole.bin_count, 3u);
+  EXPECT_EQ(whole.lower_bound, std::nullopt);
+  EXPECT_EQ(whole.upper_bound, std::nullopt);
+  const auto& even = std::get<EvenBins>((*bins)[1]);
+  EXPECT_EQ(even.bin_count, 4u);
+  EXPECT_EQ(even.lower_bound, -1.5);
+  EXPECT_EQ(even.upper_bound, 2.5);
+  EXPECT_THAT(std::get<EdgeBins>((*bins)[2]).edges,
+              ElementsAre(-std::numeric_limits<double>::infinity(), 0, 7));
+  const auto& logarithmic = std::get<LogarithmicBins>((*bins)[3]);
+  EXPECT_EQ(logarithmic.bin_count, 5u);
+  EXPECT_EQ(logarithmic.lower_bound, 0.1);
+  EXPECT_EQ(logarithmic.upper_bound, 1000);
+  const auto& integer = std::get<IntegerBins>((*bins)[4]);
+  EXPECT_EQ(integer.first_value, -7);
+  EXPECT_EQ(integer.bin_count, 6u);
+  EXPECT_EQ(integer.first_unsigned_value, 0u);
+}
+
 TEST(BinArgumentsTest, FlagsThatDoNotGoTogetherAreRefused) {
   ExpectError({.edges = "0,1", .logarithmic = true}, "do not go together");
   ExpectError({.edges = "0,1", .first_value = "1"}, "do not go together");

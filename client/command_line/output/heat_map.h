@@ -13,8 +13,8 @@ namespace gridfold::client {
 
 // Values as in a coordinate system: x to the right, y upwards.
 struct HeatMap {
-  size_t x_count = 0;
-  size_t y_count = 0;
+  size_t x_count;
+  size_t y_count;
   std::vector<double> values;         // values[x * y_count + y].
   std::vector<std::string> y_labels;  // y_count of them.
   std::string x_first_label;

@@ -111,19 +111,19 @@ HeatMap MakeBinMap(const HistogramCounts& counts, const std::vector<ResolvedBins
   const uint64_t y_bin_count = bins[1].bin_count;
   const uint64_t x_step = BinsPerPlace(bins[0].bin_count, columns_max);
   const uint64_t y_step = BinsPerPlace(y_bin_count, rows_max);
-  HeatMap map;
-  map.x_count = (bins[0].bin_count + x_step - 1) / x_step;
-  map.y_count = (y_bin_count + y_step - 1) / y_step;
+  const std::vector<std::string> x_labels = PlaceLabels(bins[0], first_values[0], x_step);
+  HeatMap map = {.x_count = (bins[0].bin_count + x_step - 1) / x_step,
+                 .y_count = (y_bin_count + y_step - 1) / y_step,
+                 .values = {},
+                 .y_labels = PlaceLabels(bins[1], first_values[1], y_step),
+                 .x_first_label = x_labels.front(),
+                 .x_last_label = x_labels.back()};
   map.values.assign(map.x_count * map.y_count, 0.0);
   for (size_t i = 0; i < ListedCount(counts); ++i) {
     const uint64_t bin = BinAt(counts, i);
     map.values[bin / y_bin_count / x_step * map.y_count + bin % y_bin_count / y_step] +=
         ValueAt(counts, i);
   }
-  map.y_labels = PlaceLabels(bins[1], first_values[1], y_step);
-  const std::vector<std::string> x_labels = PlaceLabels(bins[0], first_values[0], x_step);
-  map.x_first_label = x_labels.front();
-  map.x_last_label = x_labels.back();
   map.y_labels.resize(map.y_count);
   return map;
 }
