@@ -98,6 +98,22 @@ TEST_F(LineWriterTest, LinesAreWrittenInTheirOrder) {
   EXPECT_EQ(writer->dropped_lines(), 0u);
 }
 
+// A line takes its bytes and one for its end; what waits may take as much as it may, and no more.
+TEST_F(LineWriterTest, LinesAreKeptUpToTheBoundExactly) {
+  const auto dropped = [this](const std::string& line) {
+    const auto writer = Append(Path("bound"), 10);
+    writer->Write(line);
+    const uint64_t count = writer->dropped_lines();
+    EXPECT_TRUE(writer->Flush(seconds(30)));
+    return count;
+  };
+  EXPECT_EQ(dropped(std::string(9, 'a')), 0u);
+  EXPECT_EQ(dropped(std::string(10, 'b')), 1u);
+  EXPECT_EQ(dropped(std::string(11, 'c')), 1u);
+  EXPECT_EQ(dropped(""), 0u);
+  EXPECT_EQ(ContentOf(Path("bound")), "aaaaaaaaa\nlost 1\nlost 1\n\n");
+}
+
 TEST_F(LineWriterTest, APipeThatNobodyReadsKeepsNobodyWaiting) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);

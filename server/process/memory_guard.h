@@ -32,11 +32,11 @@ inline constexpr uint64_t kEndingPerHeaderMemory = 2;
 
 // What is known of a connection.
 struct ConnectionLoad {
-  int descriptor = -1;
-  uint64_t cookie = 0;  // Tells it from another that has the descriptor later.
+  int descriptor;
+  uint64_t cookie;  // Tells it from another that has the descriptor later.
   // Since it was opened.
-  uint64_t sent_bytes = 0;
-  uint64_t received_bytes = 0;
+  uint64_t sent_bytes;
+  uint64_t received_bytes;
   uint64_t calls = 0;         // That are open.
   uint64_t answer_bytes = 0;  // Of answers that have yet to be taken.
 };

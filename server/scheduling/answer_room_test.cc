@@ -123,6 +123,15 @@ class AnswerRoomSchedulerTest : public SchedulerFixture {
     }
     ASSERT_EQ(scheduler_->GetStatistics().succeeded, count);
   }
+  // Until so many jobs wait for room.
+  void WaitForWaiting(uint64_t count) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (scheduler_->GetStatistics().queued_for_answers != count &&
+           std::chrono::steady_clock::now() < end) {
+      std::this_thread::yield();
+    }
+    ASSERT_EQ(scheduler_->GetStatistics().queued_for_answers, count);
+  }
   void AnswerGone(size_t job) { scheduler_->GiveBackAnswerRoom(*jobs_[job].job()); }
 };
 
@@ -238,6 +247,30 @@ TEST_F(AnswerRoomSchedulerTest, NoSmallAnswerThatWaitsIsForgotten) {
   EXPECT_EQ(scheduler_->GetStatistics().answer_bytes, 5 * kMiB);
   EXPECT_TRUE(scheduler_->WaitUntilIdle(std::chrono::seconds(30)));
   AnswerGone(0);
+}
+
+// A job that waits alone runs when one small answer has gone, which is given back without a lock
+// where none waits.
+TEST_F(AnswerRoomSchedulerTest, ASmallAnswerThatHasGoneLetsTheOneThatWaitsRun) {
+  ASSERT_TRUE(SubmitAnswer("large", 5 * kMiB).ok());
+  WaitForOrder(1);
+  const std::string tenant;
+  std::vector<AnswerGrant> grants;
+  while (auto grant =
+             scheduler_->TakeAnswerRoom({.tenant = tenant, .connection = 1}, kSmallAnswerBytes)) {
+    grants.push_back(*grant);
+  }
+  ASSERT_GT(grants.size(), 1u);
+  ASSERT_TRUE(SubmitAnswer("waits", kSmallAnswerBytes).ok());
+  WaitForWaiting(1);
+  EXPECT_THAT(order_, ElementsAre("large"));
+  scheduler_->GiveBackAnswerRoom(grants.back());
+  grants.pop_back();
+  WaitForOrder(2);
+  EXPECT_EQ(scheduler_->GetStatistics().queued_for_answers, 0U);
+  for (AnswerGrant& grant : grants) scheduler_->GiveBackAnswerRoom(grant);
+  for (size_t job = 0; job < 2; ++job) AnswerGone(job);
+  EXPECT_EQ(scheduler_->GetStatistics().answer_bytes, 0U);
 }
 
 TEST_F(AnswerRoomSchedulerTest, AFailedJobGivesItsRoomBack) {
