@@ -68,8 +68,9 @@ class RawClient {
                      Header("te", "trailers") + Header("content-type", "application/grpc"));
   }
   std::string Call(const std::string& method, const google::protobuf::Message& request) {
+    const std::string headers = Headers(method);
     const std::string message = request.SerializeAsString();
-    return Headers(method) +
+    return headers +
            Frame(0, 1, stream_, std::string(4, '\0') + static_cast<char>(message.size()) + message);
   }
   bool IsClosedWithin(milliseconds timeout) const {
@@ -142,6 +143,15 @@ class CallerBoundsTest : public SecureServerTest {
     EXPECT_TRUE(page.values.contains(series)) << series;
     return page.Value(series);
   }
+  // Waits until so many calls were ended because their answers were not taken.
+  void ExpectTimedOutAnswers(double count) const {
+    const std::string series = "gridfold_answers_timed_out_total";
+    const auto end = Clock::now() + seconds(20);
+    while (Metric(series) < count && Clock::now() < end) {
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    ASSERT_EQ(Metric(series), count);
+  }
   void AskMuchAndTakeNothing(uint32_t window_bytes) {
     StartSmallServer(seconds(60));
     const uint64_t before = ProcessPrivateBytes();
@@ -182,6 +192,38 @@ TEST_F(CallerBoundsTest, CallsWhoseAnswersAreNotTakenEnd) {
   }
   const grpc::Status scan = Scan(seconds(60));
   EXPECT_TRUE(scan.ok()) << scan.error_message();
+}
+
+// Each kind of stream is ended as other calls are, whether its answer comes at its end or in parts.
+TEST_F(CallerBoundsTest, StreamsWhoseAnswersAreNotTakenEnd) {
+  StartSmallServer(milliseconds(1));
+  v1::ArraySource bytes;
+  bytes.mutable_streamed_array()->set_element_type(v1::ELEMENT_TYPE_UINT8);
+  v1::ReduceStreamRequest reduce;
+  *reduce.mutable_request()->mutable_array() = bytes;
+  reduce.mutable_request()->add_statistics(v1::STATISTIC_COUNT);
+  reduce.set_data("x");
+  v1::HistogramStreamRequest histogram;
+  *histogram.mutable_request()->mutable_array() = bytes;
+  histogram.mutable_request()->add_bins()->mutable_integer()->set_bin_count(1);
+  histogram.mutable_request()->set_channel_count(1);
+  histogram.set_data("x");
+  v1::ScanStreamRequest scan;
+  *scan.mutable_request()->mutable_array() = bytes;
+  scan.mutable_request()->set_operation(v1::SCAN_OPERATION_SUM);
+  scan.set_data("x");
+  v1::ReadArrayRequest read;
+  read.mutable_array()->set_name("array");
+  read.mutable_array()->mutable_slice()->set_count(1);
+  RawClient greedy(server_->port(), 0);
+  double count = 0;
+  for (const std::string& call : {greedy.Call("ComputeService/ReduceStream", reduce),
+                                  greedy.Call("ComputeService/HistogramStream", histogram),
+                                  greedy.Call("ComputeService/ScanStream", scan),
+                                  greedy.Call("ArrayService/ReadArray", read)}) {
+    ASSERT_TRUE(greedy.Send(call));
+    ExpectTimedOutAnswers(++count);
+  }
 }
 
 TEST_F(CallerBoundsTest, CallsBeforeTheirBoundIsAcknowledged) {
