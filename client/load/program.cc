@@ -77,7 +77,9 @@ struct ProgramOptions {
 
 void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
   const std::string group = "One kind of request, in place of --scenario";
-  program.add_option("--operation", single.operation, "reduce (the default), scan or histogram")
+  program
+      .add_option("--operation", single.operation,
+                  "reduce (the default), scan, histogram, quantile, topk, group or relate")
       ->type_name("NAME")
       ->group(group);
   program.add_option("--type", single.element_type, "Of the elements (float32)")
@@ -91,7 +93,9 @@ void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
                   "How arrays get there: inline (the default), stream, resident or shared")
       ->type_name("NAME")
       ->group(group);
-  program.add_option("--stat", single.statistics, "Of reductions (sum)")
+  program
+      .add_option("--stat", single.statistics,
+                  "Of reductions, also by key (sum), or of relations (correlation)")
       ->type_name("STATISTIC,...")
       ->delimiter(',')
       ->group(group);

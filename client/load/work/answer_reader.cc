@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "client/library/batch_conversion.h"
 #include "client/library/histogram_conversion.h"
+#include "client/library/keyed_conversion.h"
+#include "client/library/order_conversion.h"
+#include "client/library/paired_conversion.h"
 #include "client/library/reduction_conversion.h"
 #include "client/library/scan_conversion.h"
 #include "client/library/shared_conversion.h"
@@ -15,6 +19,28 @@
 #include "gridfold/v1/compute_service.pb.h"
 
 namespace gridfold::load {
+namespace {
+
+// What is known of a result.
+template <typename Result>
+struct KnownType;
+template <>
+struct KnownType<client::ReductionResult> : std::type_identity<KnownReduction> {};
+template <>
+struct KnownType<client::HistogramResult> : std::type_identity<KnownHistogram> {};
+template <>
+struct KnownType<client::QuantileResult> : std::type_identity<KnownQuantiles> {};
+template <>
+struct KnownType<client::TopResult> : std::type_identity<KnownTop> {};
+template <>
+struct KnownType<client::KeyedReductionResult> : std::type_identity<KnownKeyedReduction> {};
+template <>
+struct KnownType<client::RelateResult> : std::type_identity<KnownRelation> {};
+
+template <typename Result>
+using KnownOf = typename KnownType<Result>::type;
+
+}  // namespace
 
 AnswerReader::AnswerReader(const PreparedRequest& request, bool verify, const ResultPlace* place)
     : request_(request), verify_(verify && (place == nullptr || place->is_settled)), place_(place) {
@@ -31,38 +57,55 @@ void AnswerReader::Add(grpc::ByteBuffer& message) {
     error_ = AddBatch(message);
     return;
   }
-  switch (request_.kind.operation) {
-    case OperationKind::kReduce: error_ = AddReduction(message); break;
-    case OperationKind::kHistogram: error_ = AddHistogram(message); break;
+  const RequestKind& kind = request_.kind;
+  switch (kind.operation) {
+    case OperationKind::kReduce:
+      error_ = AddWhole<v1::ReduceArrayResponse, v1::ReduceStreamResponse>(
+          message, [](const auto& response) { return client::FromProto(response); });
+      break;
+    case OperationKind::kHistogram:
+      error_ = AddWhole<v1::ComputeHistogramResponse, v1::HistogramStreamResponse>(
+          message, [&](const auto& response) {
+            return client::FromProto(response, HistogramOptionsOf(kind, InputToRead(kind)));
+          });
+      break;
+    case OperationKind::kKeyedReduction:
+      error_ = AddWhole<v1::ReduceByKeyResponse, v1::ReduceByKeyStreamResponse>(
+          message, [](const auto& response) { return client::FromProto(response); });
+      break;
+    case OperationKind::kQuantiles:
+      error_ = AddUnary<v1::ComputeQuantilesResponse>(message, [&](const auto& response) {
+        return client::FromProto(response, QuantileOptionsOf(kind, {}));
+      });
+      break;
+    case OperationKind::kTop:
+      error_ = AddUnary<v1::SelectTopResponse>(message, [&](const auto& response) {
+        return client::FromProto(response, TopOptionsOf(kind, {}));
+      });
+      break;
+    case OperationKind::kRelation:
+      error_ = AddUnary<v1::RelateArraysResponse>(message, [&](const auto& response) {
+        return client::FromProto(response, RelateOptionsOf(kind, InputToRead(kind)));
+      });
+      break;
     case OperationKind::kScan:
       error_ = request_.is_stream() ? AddScanPiece(message) : AddScan(message);
       break;
   }
 }
 
-absl::Status AnswerReader::AddReduction(grpc::ByteBuffer& message) {
-  v1::ReduceArrayResponse response;
-  v1::ReduceStreamResponse streamed;
-  absl::Status status =
-      request_.is_stream() ? client::Parse(message, streamed) : client::Parse(message, response);
-  if (!status.ok()) return status;
-  const auto result =
-      client::FromProto(request_.is_stream() ? streamed.result() : std::as_const(response));
-  if (!result.ok()) return result.status();
-  answer_.execution = result->execution;
-  Compare(*result, *request_.known.front());
-  return absl::OkStatus();
+template <typename Response, typename Streamed, typename Read>
+absl::Status AnswerReader::AddWhole(grpc::ByteBuffer& message, Read read) {
+  if (!request_.is_stream()) return AddUnary<Response>(message, read);
+  return AddUnary<Streamed>(message,
+                            [&](const Streamed& streamed) { return read(streamed.result()); });
 }
 
-absl::Status AnswerReader::AddHistogram(grpc::ByteBuffer& message) {
-  v1::ComputeHistogramResponse response;
-  v1::HistogramStreamResponse streamed;
-  absl::Status status =
-      request_.is_stream() ? client::Parse(message, streamed) : client::Parse(message, response);
-  if (!status.ok()) return status;
-  const auto result =
-      client::FromProto(request_.is_stream() ? streamed.result() : std::as_const(response),
-                        HistogramOptionsToRead(request_.kind));
+template <typename Response, typename Read>
+absl::Status AnswerReader::AddUnary(grpc::ByteBuffer& message, Read read) {
+  Response response;
+  if (absl::Status status = client::Parse(message, response); !status.ok()) return status;
+  const auto result = read(response);
   if (!result.ok()) return result.status();
   answer_.execution = result->execution;
   Compare(*result, *request_.known.front());
@@ -92,10 +135,7 @@ absl::Status AnswerReader::AddBatch(grpc::ByteBuffer& message) {
   for (size_t i = 0; i < batch->entries().size(); ++i) {
     absl::Status status = std::visit(
         [&](const auto& result) {
-          // No scenario asks for statistics by key.
-          if constexpr (requires { Compare(*result, *request_.known[i]); }) {
-            if (result.ok()) Compare(*result, *request_.known[i]);
-          }
+          if (result.ok()) Compare(*result, *request_.known[i]);
           return result.status();
         },
         batch->entries()[i]);
@@ -126,12 +166,9 @@ void AnswerReader::AddResults(client::ElementType element_type, uint64_t first_e
   Note(Difference(std::get<KnownScan>(*request_.known.front()), element_type, first_element, data));
 }
 
-void AnswerReader::Compare(const client::ReductionResult& result, const KnownAnswer& known) {
-  if (verify_) Note(Difference(std::get<KnownReduction>(known), result));
-}
-
-void AnswerReader::Compare(const client::HistogramResult& result, const KnownAnswer& known) {
-  if (verify_) Note(Difference(std::get<KnownHistogram>(known), result));
+template <typename Result>
+void AnswerReader::Compare(const Result& result, const KnownAnswer& known) {
+  if (verify_) Note(Difference(std::get<KnownOf<Result>>(known), result));
 }
 
 void AnswerReader::Compare(const client::ScanResult& result, const KnownAnswer& known) {

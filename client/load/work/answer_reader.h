@@ -37,17 +37,21 @@ class AnswerReader {
   absl::StatusOr<Answer> Finish();
 
  private:
-  absl::Status AddReduction(grpc::ByteBuffer& message);
-  absl::Status AddHistogram(grpc::ByteBuffer& message);
+  // An answer in one message: a Response to a call, or the result of a Streamed one to a stream.
+  // `read` makes of it what the client library returns.
+  template <typename Response, typename Streamed, typename Read>
+  absl::Status AddWhole(grpc::ByteBuffer& message, Read read);
+  template <typename Response, typename Read>
+  absl::Status AddUnary(grpc::ByteBuffer& message, Read read);
   absl::Status AddScan(grpc::ByteBuffer& message);
   absl::Status AddScanPiece(grpc::ByteBuffer& message);
   absl::Status AddBatch(grpc::ByteBuffer& message);
   void AddResults(client::ElementType element_type, uint64_t first_element,
                   const std::string& data);
 
-  void Compare(const client::ReductionResult& result, const KnownAnswer& known);
-  void Compare(const client::HistogramResult& result, const KnownAnswer& known);
   void Compare(const client::ScanResult& result, const KnownAnswer& known);
+  template <typename Result>
+  void Compare(const Result& result, const KnownAnswer& known);
   void CompareInPlace(const client::ScanResult& result, const KnownScan& known);
   void Note(const std::string& difference);  // The first stays.
 

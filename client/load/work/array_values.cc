@@ -27,6 +27,19 @@ std::vector<uint64_t> DrawSegments(const RequestKind& kind, uint64_t element_cou
   return offsets;
 }
 
+// Each key as often as the others, or once more.
+std::vector<int32_t> DrawKeys(const RequestKind& kind, uint64_t element_count,
+                              std::mt19937_64& random) {
+  std::vector<int32_t> keys(element_count);
+  for (uint64_t i = 0; i < element_count; ++i) keys[i] = static_cast<int32_t>(i % kind.key_count);
+  if (kind.are_keys_sorted) {
+    std::sort(keys.begin(), keys.end());
+  } else {
+    std::shuffle(keys.begin(), keys.end(), random);
+  }
+  return keys;
+}
+
 }  // namespace
 
 std::vector<uint64_t> SpreadElementCounts(const RequestKind& kind, size_t array_count) {
@@ -71,10 +84,9 @@ std::vector<int32_t> DrawValues(const RequestKind& kind, uint64_t element_count,
 OperationValues DrawOperation(const RequestKind& kind, uint64_t element_count,
                               std::mt19937_64& random) {
   OperationValues values{.elements = DrawValues(kind, element_count, random)};
-  if (kind.operation == OperationKind::kHistogram) {
-    if (kind.y_bin_count > 0) values.y_elements = DrawValues(kind, element_count, random);
-    if (kind.is_weighted) values.weights = DrawValues(kind, element_count, random);
-  }
+  if (HasYElements(kind)) values.y_elements = DrawValues(kind, element_count, random);
+  if (HasWeights(kind)) values.weights = DrawValues(kind, element_count, random);
+  if (HasKeys(kind)) values.keys = DrawKeys(kind, element_count, random);
   if (kind.group_by == GroupBy::kSegments) {
     values.segment_offsets = DrawSegments(kind, element_count, random);
   }

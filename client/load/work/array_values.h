@@ -22,8 +22,9 @@ std::vector<int32_t> DrawValues(const RequestKind& kind, uint64_t element_count,
 // What an operation is given.
 struct OperationValues {
   std::vector<int32_t> elements;
-  std::vector<int32_t> y_elements = {};        // Of histograms in two dimensions.
+  std::vector<int32_t> y_elements = {};        // Of what HasYElements.
   std::vector<int32_t> weights = {};           // Of weighted histograms.
+  std::vector<int32_t> keys = {};              // Of reductions by key, one for each element.
   std::vector<uint64_t> segment_offsets = {};  // Of ragged segments, none of them empty.
 };
 OperationValues DrawOperation(const RequestKind& kind, uint64_t element_count,

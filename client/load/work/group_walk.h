@@ -1,9 +1,10 @@
-// Which group each element of an array belongs to.
+// Groups of the elements of an array: which one each belongs to.
 #ifndef GRIDFOLD_CLIENT_LOAD_WORK_GROUP_WALK_H_
 #define GRIDFOLD_CLIENT_LOAD_WORK_GROUP_WALK_H_
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "client/load/work/array_values.h"
 #include "client/load/work/scenario.h"
@@ -51,6 +52,17 @@ class GroupWalk {
   const uint64_t group_count_;
   uint64_t segment_ = 0;  // Of the element that was asked for last.
 };
+
+// The elements of each group, in their order in memory.
+inline std::vector<std::vector<int32_t>> GroupElements(const RequestKind& kind,
+                                                       const OperationValues& values) {
+  GroupWalk walk(kind, values);
+  std::vector<std::vector<int32_t>> groups(walk.group_count());
+  for (uint64_t i = 0; i < values.elements.size(); ++i) {
+    groups[walk.GroupOf(i)].push_back(values.elements[i]);
+  }
+  return groups;
+}
 
 }  // namespace gridfold::load
 

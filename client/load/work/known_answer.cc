@@ -98,6 +98,10 @@ KnownAnswer ComputeKnownAnswer(const RequestKind& kind, const OperationValues& v
     case OperationKind::kReduce: return ComputeKnownReduction(kind, values);
     case OperationKind::kScan: return ComputeKnownScan(kind, values);
     case OperationKind::kHistogram: return ComputeKnownHistogram(kind, values);
+    case OperationKind::kQuantiles: return ComputeKnownQuantiles(kind, values);
+    case OperationKind::kTop: return ComputeKnownTop(kind, values);
+    case OperationKind::kKeyedReduction: return ComputeKnownKeyedReduction(kind, values);
+    case OperationKind::kRelation: return ComputeKnownRelation(kind, values);
   }
   return {};
 }

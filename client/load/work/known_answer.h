@@ -11,8 +11,12 @@
 #include "client/load/work/array_values.h"
 #include "client/load/work/scenario.h"
 #include "gridfold/histogram.h"
+#include "gridfold/keyed_reduction.h"
+#include "gridfold/paired.h"
+#include "gridfold/quantiles.h"
 #include "gridfold/reduction.h"
 #include "gridfold/scan.h"
+#include "gridfold/top.h"
 
 namespace gridfold::load {
 
@@ -34,13 +38,42 @@ struct KnownHistogram {
   uint64_t overflow_count = 0;
 };
 
-using KnownAnswer = std::variant<KnownReduction, KnownScan, KnownHistogram>;
+struct KnownQuantiles {
+  uint64_t group_count = 0;
+  std::vector<client::StatisticValues> values;  // Of each quantile.
+};
+
+struct KnownTop {
+  client::StatisticValues values;
+  std::vector<uint64_t> indices;
+};
+
+struct KnownKeyedReduction {
+  client::StatisticValues keys;  // Empty where the request gives them.
+  std::vector<uint64_t> counts;  // Of each group.
+  std::vector<client::ReductionResult::Entry> entries;
+  std::vector<client::StatisticValues> quantiles;
+};
+
+struct KnownRelation {
+  uint64_t column_count = 0;
+  uint64_t observation_count = 0;
+  std::vector<client::RelateResult::Entry> entries;
+};
+
+using KnownAnswer = std::variant<KnownReduction, KnownScan, KnownHistogram, KnownQuantiles,
+                                 KnownTop, KnownKeyedReduction, KnownRelation>;
 
 // Of the kind's operation on `values`, whole rows where there are columns.
 KnownAnswer ComputeKnownAnswer(const RequestKind& kind, const OperationValues& values);
 
 KnownReduction ComputeKnownReduction(const RequestKind& kind, const OperationValues& values);
 KnownHistogram ComputeKnownHistogram(const RequestKind& kind, const OperationValues& values);
+KnownQuantiles ComputeKnownQuantiles(const RequestKind& kind, const OperationValues& values);
+KnownTop ComputeKnownTop(const RequestKind& kind, const OperationValues& values);
+KnownKeyedReduction ComputeKnownKeyedReduction(const RequestKind& kind,
+                                               const OperationValues& values);
+KnownRelation ComputeKnownRelation(const RequestKind& kind, const OperationValues& values);
 
 // The bins of a kind of histogram, of each dimension: the edges of even ones are those of
 // numpy.linspace.
@@ -50,6 +83,11 @@ std::vector<client::BinSpecification> BinsOf(const RequestKind& kind);
 // no tolerance.
 std::string Difference(const KnownReduction& known, const client::ReductionResult& result);
 std::string Difference(const KnownHistogram& known, const client::HistogramResult& result);
+std::string Difference(const KnownQuantiles& known, const client::QuantileResult& result);
+std::string Difference(const KnownTop& known, const client::TopResult& result);
+std::string Difference(const KnownKeyedReduction& known,
+                       const client::KeyedReductionResult& result);
+std::string Difference(const KnownRelation& known, const client::RelateResult& result);
 // The results from `first_element` on, which may be some of them.
 std::string Difference(const KnownScan& known, client::ElementType element_type,
                        uint64_t first_element, std::span<const char> data);

@@ -1,12 +1,14 @@
 #include "client/load/work/prepared_request.h"
 
 #include <algorithm>
-#include <utility>
-#include <variant>
+#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "client/library/batch_conversion.h"
 #include "client/library/histogram_conversion.h"
+#include "client/library/keyed_conversion.h"
+#include "client/library/order_conversion.h"
+#include "client/library/paired_conversion.h"
 #include "client/library/reduction_conversion.h"
 #include "client/library/scan_conversion.h"
 #include "client/library/shared_conversion.h"
@@ -17,9 +19,6 @@
 namespace gridfold::load {
 namespace {
 
-// Of an array for results, should nobody delete it: its call was given up, say.
-constexpr absl::Duration kResultExpiry = absl::Minutes(1);
-
 constexpr uint32_t kHeaderField = v1::ReduceStreamRequest::kRequestFieldNumber;
 constexpr uint32_t kDataField = v1::ReduceStreamRequest::kDataFieldNumber;
 constexpr uint32_t kYDataField = v1::HistogramStreamRequest::kYDataFieldNumber;
@@ -29,6 +28,8 @@ static_assert(kDataField == v1::ScanStreamRequest::kDataFieldNumber);
 constexpr uint32_t kElementCountField = v1::ReduceStreamRequest::kElementCountFieldNumber;
 static_assert(kElementCountField == v1::HistogramStreamRequest::kElementCountFieldNumber);
 static_assert(kElementCountField == v1::ScanStreamRequest::kElementCountFieldNumber);
+static_assert(kElementCountField == v1::ReduceByKeyStreamRequest::kElementCountFieldNumber);
+static_assert(kHeaderField == v1::ReduceByKeyStreamRequest::kRequestFieldNumber);
 
 // gRPC counts who uses the slices, so a buffer is sent any number of times without a copy.
 grpc::ByteBuffer ToByteBuffer(const client::WireMessage& message) {
@@ -39,42 +40,7 @@ grpc::ByteBuffer ToByteBuffer(const client::WireMessage& message) {
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
-client::Grouping GroupingOf(const RequestKind& kind, const std::vector<uint64_t>& offsets) {
-  switch (kind.group_by) {
-    case GroupBy::kRows: return client::Axis{1};
-    case GroupBy::kColumns: return client::Axis{0};
-    case GroupBy::kSegments: return client::Segments{offsets};
-    case GroupBy::kAll: break;
-  }
-  return client::WholeArray{};
-}
-
-client::ReductionOptions ReductionOptionsOf(const RequestKind& kind,
-                                            const std::vector<uint64_t>& offsets) {
-  return {.statistics = kind.statistics, .grouping = GroupingOf(kind, offsets)};
-}
-
-// A place in shared memory is not known before the call.
-client::ScanDestination DestinationOf(const RequestKind& kind) {
-  if (kind.destination == ResultDestination::kResident) {
-    return client::ResidentDestination{.idle_expiry = kResultExpiry};
-  }
-  return client::InlineDestination{};
-}
-
-client::ScanOptions ScanOptionsOf(const RequestKind& kind, const std::vector<uint64_t>& offsets) {
-  return {.operation = kind.scan_operation,
-          .mode = kind.scan_mode,
-          .grouping = GroupingOf(kind, offsets),
-          .destination = DestinationOf(kind)};
-}
-
-client::HistogramOptions HistogramOptionsOf(const RequestKind& kind,
-                                            std::optional<client::ArrayInput> y_elements,
-                                            std::optional<client::ArrayInput> weights) {
-  return {.bins = BinsOf(kind), .y_array = std::move(y_elements), .weights = std::move(weights)};
-}
-
+// Of an operation that batches have.
 void AddOperation(const RequestKind& kind, const OperationInput& input, client::Batch& batch) {
   switch (kind.operation) {
     case OperationKind::kReduce:
@@ -84,9 +50,14 @@ void AddOperation(const RequestKind& kind, const OperationInput& input, client::
       batch.ScanArray(input.elements, ScanOptionsOf(kind, input.segment_offsets));
       break;
     case OperationKind::kHistogram:
-      batch.ComputeHistogram(input.elements,
-                             HistogramOptionsOf(kind, input.y_elements, input.weights));
+      batch.ComputeHistogram(input.elements, HistogramOptionsOf(kind, input));
       break;
+    case OperationKind::kKeyedReduction:
+      batch.ReduceByKey(*input.keys, input.elements, KeyedReductionOptionsOf(kind));
+      break;
+    case OperationKind::kQuantiles:
+    case OperationKind::kTop:
+    case OperationKind::kRelation: break;
   }
 }
 
@@ -94,6 +65,27 @@ client::Batch BatchOf(const RequestKind& kind, const std::vector<OperationInput>
   client::Batch batch;
   for (const OperationInput& operation : operations) AddOperation(kind, operation, batch);
   return batch;
+}
+
+// The request of one operation.
+client::WireMessage ToWire(const RequestKind& kind, const OperationInput& input) {
+  switch (kind.operation) {
+    case OperationKind::kReduce:
+      return client::ToWire(input.elements, ReductionOptionsOf(kind, input.segment_offsets));
+    case OperationKind::kScan:
+      return client::ToWire(input.elements, ScanOptionsOf(kind, input.segment_offsets));
+    case OperationKind::kHistogram:
+      return client::ToWire(input.elements, HistogramOptionsOf(kind, input));
+    case OperationKind::kQuantiles:
+      return client::ToWire(input.elements, QuantileOptionsOf(kind, input.segment_offsets));
+    case OperationKind::kTop:
+      return client::ToWire(input.elements, TopOptionsOf(kind, input.segment_offsets));
+    case OperationKind::kKeyedReduction:
+      return client::ToWire(*input.keys, input.elements, KeyedReductionOptionsOf(kind));
+    case OperationKind::kRelation:
+      return client::ToWire(input.elements, RelateOptionsOf(kind, input));
+  }
+  return {};
 }
 
 // The first message of a stream of any operation.
@@ -123,14 +115,42 @@ client::WireMessage StreamHeader(const RequestKind& kind, const StreamedInput& i
       return StreamHeader(request, element_count);
     }
     case OperationKind::kHistogram: {
-      auto request = client::ToProto(HistogramOptionsToRead(kind));
+      auto request = client::ToProto(HistogramOptionsOf(kind, InputToRead(kind)));
       *request.mutable_array() = array;
       if (!input.y_elements.empty()) *request.mutable_y_array() = array;
       if (!input.weights.empty()) *request.mutable_weights() = array;
       return StreamHeader(request, element_count);
     }
+    case OperationKind::kKeyedReduction:
+      return StreamHeader(
+          client::ToStreamedProto(kind.key_type, kind.element_type, KeyedReductionOptionsOf(kind)),
+          element_count);
+    case OperationKind::kQuantiles:
+    case OperationKind::kTop:
+    case OperationKind::kRelation: break;  // Have no streams.
   }
   return {};
+}
+
+// An array of a stream, and the field of its messages that brings it.
+struct StreamedArrayField {
+  uint32_t field;
+  const std::string& bytes;
+  uint64_t element_bytes;
+};
+
+std::vector<StreamedArrayField> StreamedArraysOf(const RequestKind& kind,
+                                                 const StreamedInput& input) {
+  const uint64_t element_bytes = client::ElementSizeBytes(kind.element_type);
+  if (HasKeys(kind)) {
+    return {{v1::ReduceByKeyStreamRequest::kKeysFieldNumber, input.keys,
+             client::ElementSizeBytes(kind.key_type)},
+            {v1::ReduceByKeyStreamRequest::kValuesFieldNumber, input.elements, element_bytes}};
+  }
+  std::vector<StreamedArrayField> arrays = {{kDataField, input.elements, element_bytes}};
+  if (HasYElements(kind)) arrays.push_back({kYDataField, input.y_elements, element_bytes});
+  if (HasWeights(kind)) arrays.push_back({kWeightsField, input.weights, element_bytes});
+  return arrays;
 }
 
 const char* UnaryMethod(OperationKind operation) {
@@ -138,6 +158,10 @@ const char* UnaryMethod(OperationKind operation) {
     case OperationKind::kReduce: return "ReduceArray";
     case OperationKind::kScan: return "ScanArray";
     case OperationKind::kHistogram: return "ComputeHistogram";
+    case OperationKind::kQuantiles: return "ComputeQuantiles";
+    case OperationKind::kTop: return "SelectTop";
+    case OperationKind::kKeyedReduction: return "ReduceByKey";
+    case OperationKind::kRelation: return "RelateArrays";
   }
   return "";
 }
@@ -147,50 +171,49 @@ const char* StreamMethod(OperationKind operation) {
     case OperationKind::kReduce: return "ReduceStream";
     case OperationKind::kScan: return "ScanStream";
     case OperationKind::kHistogram: return "HistogramStream";
+    case OperationKind::kKeyedReduction: return "ReduceByKeyStream";
+    case OperationKind::kQuantiles:
+    case OperationKind::kTop:
+    case OperationKind::kRelation: break;
   }
   return "";
 }
 
 }  // namespace
 
-client::HistogramOptions HistogramOptionsToRead(const RequestKind& kind) {
-  std::optional<client::ArrayInput> y_elements;
-  std::optional<client::ArrayInput> weights;
-  if (kind.y_bin_count > 0) y_elements.emplace(client::ResidentArray{});
-  if (kind.is_weighted) weights.emplace(client::ResidentArray{});
-  return HistogramOptionsOf(kind, std::move(y_elements), std::move(weights));
-}
-
 client::Batch BatchToRead(const RequestKind& kind) {
-  OperationInput input{.elements = client::ResidentArray{}};
-  if (kind.y_bin_count > 0) input.y_elements.emplace(client::ResidentArray{});
-  if (kind.is_weighted) input.weights.emplace(client::ResidentArray{});
-  return BatchOf(kind, std::vector<OperationInput>(kind.batch_size, input));
+  return BatchOf(kind, std::vector<OperationInput>(kind.batch_size, InputToRead(kind)));
 }
 
 void AddUnaryMessage(const std::vector<OperationInput>& operations, PreparedRequest& request) {
-  const client::Batch batch = BatchOf(request.kind, operations);
-  const char* const method =
-      request.is_batch() ? "BatchCompute" : UnaryMethod(request.kind.operation);
+  const RequestKind& kind = request.kind;
+  const char* const method = request.is_batch() ? "BatchCompute" : UnaryMethod(kind.operation);
   request.method = absl::StrCat("/gridfold.v1.ComputeService/", method);
-  request.messages.push_back(ToByteBuffer(
-      request.is_batch() ? client::ToWire(batch) : client::ToWire(batch.operations().front())));
+  request.messages.push_back(ToByteBuffer(request.is_batch()
+                                              ? client::ToWire(BatchOf(kind, operations))
+                                              : ToWire(kind, operations.front())));
 }
 
 void AddStreamMessages(const StreamedInput& input, uint64_t chunk_bytes, PreparedRequest& request) {
-  request.method =
-      absl::StrCat("/gridfold.v1.ComputeService/", StreamMethod(request.kind.operation));
-  request.messages.push_back(ToByteBuffer(StreamHeader(request.kind, input)));
+  const RequestKind& kind = request.kind;
+  request.method = absl::StrCat("/gridfold.v1.ComputeService/", StreamMethod(kind.operation));
+  request.messages.push_back(ToByteBuffer(StreamHeader(kind, input)));
+  const std::vector<StreamedArrayField> arrays = StreamedArraysOf(kind, input);
+  const uint64_t element_bytes = client::ElementSizeBytes(kind.element_type);
+  uint64_t widest_bytes = element_bytes;
+  for (const StreamedArrayField& array : arrays) {
+    widest_bytes = std::max(widest_bytes, array.element_bytes);
+  }
+  const uint64_t step_bytes = std::max<uint64_t>(1, chunk_bytes * element_bytes / widest_bytes);
   // Arrays beside each other come in step, for the server keeps what has come of one alone.
-  for (uint64_t begin = 0; begin < input.elements.size(); begin += chunk_bytes) {
+  for (uint64_t begin = 0; begin < input.elements.size(); begin += step_bytes) {
+    const uint64_t end = std::min<uint64_t>(begin + step_bytes, input.elements.size());
     client::WireMessage chunk;
-    for (const auto& [field, array] :
-         {std::pair(kDataField, &input.elements), std::pair(kYDataField, &input.y_elements),
-          std::pair(kWeightsField, &input.weights)}) {
-      if (array->empty()) continue;
-      chunk.AppendBytes(
-          field, std::as_bytes(std::span(*array))
-                     .subspan(begin, std::min<uint64_t>(chunk_bytes, array->size() - begin)));
+    for (const StreamedArrayField& array : arrays) {
+      const uint64_t first = begin * array.element_bytes / element_bytes;
+      const uint64_t last = end * array.element_bytes / element_bytes;
+      chunk.AppendBytes(array.field,
+                        std::as_bytes(std::span(array.bytes)).subspan(first, last - first));
     }
     request.messages.push_back(ToByteBuffer(chunk));
   }

@@ -5,14 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/load/work/known_answer.h"
+#include "client/load/work/operation_options.h"
 #include "client/load/work/result_places.h"
 #include "client/load/work/scenario.h"
-#include "gridfold/array_input.h"
 #include "gridfold/batch.h"
 #include "grpcpp/support/byte_buffer.h"
 
@@ -35,30 +34,22 @@ struct PreparedRequest {
   bool is_stream() const { return kind.transport == ArrayTransport::kStream; }
 };
 
-// What an operation is asked about.
-struct OperationInput {
-  client::ArrayInput elements;
-  std::optional<client::ArrayInput> y_elements = std::nullopt;
-  std::optional<client::ArrayInput> weights = std::nullopt;
-  std::vector<uint64_t> segment_offsets = {};
-};
-
 // The method and the message of a request: of one operation, or of a batch of them.
 void AddUnaryMessage(const std::vector<OperationInput>& operations, PreparedRequest& request);
 
-// The same arrays as bytes; empty where there are none.
+// The arrays of an operation as bytes; empty where there are none.
 struct StreamedInput {
   std::string elements;
   std::string y_elements = "";
   std::string weights = "";
+  std::string keys = "";
   std::vector<uint64_t> segment_offsets = {};
 };
 
 // The method and the messages of a stream that sends up to `chunk_bytes` of each array in each.
 void AddStreamMessages(const StreamedInput& input, uint64_t chunk_bytes, PreparedRequest& request);
 
-// What answers are read by: options and batches with arrays that stand for those of the request.
-client::HistogramOptions HistogramOptionsToRead(const RequestKind& kind);
+// What the answer to a batch is read by, with arrays that stand for those of the request.
 client::Batch BatchToRead(const RequestKind& kind);
 
 }  // namespace gridfold::load

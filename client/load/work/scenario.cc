@@ -20,6 +20,9 @@ constexpr uint64_t kBatchSizeMax = 1 << 16;
 // Float64 holds integers below 2^53 exactly.
 constexpr double kExactBits = 53;
 constexpr double kExactEnd = 0x1p53;
+constexpr double kInt64End = 0x1p63;
+constexpr uint64_t kQuantileCountMax = 256;
+constexpr uint64_t kColumnCountOfRelationsMax = 64;
 
 // Of all integers up to the end, the type holds each exactly.
 std::pair<int64_t, int64_t> ExactRange(ElementType type) {
@@ -88,9 +91,20 @@ absl::Status ValidateValues(const RequestKind& kind, const std::string& path) {
   return absl::OkStatus();
 }
 
+bool HasStatistics(const RequestKind& kind) {
+  return kind.operation == OperationKind::kReduce ||
+         kind.operation == OperationKind::kKeyedReduction;
+}
+
 absl::Status ValidateStatistics(const RequestKind& kind, const std::string& path) {
-  if (kind.operation != OperationKind::kReduce) return absl::OkStatus();
-  if (kind.statistics.empty()) return Wrong(path + ".statistics", "must not be empty");
+  if (kind.operation == OperationKind::kRelation && kind.relations.empty()) {
+    return Wrong(path + ".statistics", "must not be empty");
+  }
+  if (!HasStatistics(kind)) return absl::OkStatus();
+  const bool has_others = HasKeys(kind) && !kind.quantiles.empty();
+  if (kind.statistics.empty() && !has_others) {
+    return Wrong(path + ".statistics", "must not be empty");
+  }
   for (const client::Statistic statistic : kind.statistics) {
     if (IsBitwise(statistic) && !IsInteger(kind.element_type)) {
       return Wrong(path + ".statistics", "bitwise statistics need integers");
@@ -140,6 +154,15 @@ absl::Status ValidateBins(const RequestKind& kind, const std::string& path) {
   return absl::OkStatus();
 }
 
+uint64_t ElementCountMin(const RequestKind& kind) {
+  const ElementCounts& elements = kind.elements;
+  if (!elements.log_uniform) {
+    return *std::min_element(elements.choices.begin(), elements.choices.end());
+  }
+  const uint64_t count = elements.log_uniform->first;
+  return kind.column_count > 0 ? count - count % kind.column_count : count;
+}
+
 uint64_t ElementCountMax(const ElementCounts& elements) {
   if (elements.log_uniform) return elements.log_uniform->second;
   return *std::max_element(elements.choices.begin(), elements.choices.end());
@@ -149,20 +172,38 @@ double MagnitudeMax(const RequestKind& kind) {
   return static_cast<double>(std::max(-kind.value_min, kind.value_max));
 }
 
-// Running sums of floating-point elements, and sums of weights, are known as long as float64 holds
-// them exactly.
+// Running sums of floating-point elements, sums of weights and those of relations are known as long
+// as float64 holds them exactly.
 absl::Status ValidateSums(const RequestKind& kind, const std::string& path) {
   const bool is_weighted = kind.operation == OperationKind::kHistogram && kind.is_weighted;
   const bool is_scan = kind.operation == OperationKind::kScan && !IsInteger(kind.element_type) &&
                        kind.scan_operation == client::ScanOperation::kSum;
-  if (!is_weighted && !is_scan) return absl::OkStatus();
+  const bool is_relation = kind.operation == OperationKind::kRelation;
+  if (!is_weighted && !is_scan && !is_relation) return absl::OkStatus();
   const double largest = static_cast<double>(ElementCountMax(kind.elements)) * MagnitudeMax(kind);
-  if (largest < kExactEnd) return absl::OkStatus();
-  return Wrong(path + ".values", "sums of so many must stay below 2^53");
+  if (largest >= kExactEnd) {
+    return Wrong(path + ".values", "sums of so many must stay below 2^53");
+  }
+  if (is_relation && IsInteger(kind.element_type) && largest * MagnitudeMax(kind) >= kInt64End) {
+    return Wrong(path + ".values", "dot products of so many integers must stay below 2^63");
+  }
+  return absl::OkStatus();
+}
+
+// Of every group of any array.
+uint64_t GroupElementsMin(const RequestKind& kind) {
+  switch (kind.group_by) {
+    case GroupBy::kRows: return kind.column_count;
+    case GroupBy::kColumns: return ElementCountMin(kind) / kind.column_count;
+    case GroupBy::kSegments: return 1;
+    case GroupBy::kAll: break;
+  }
+  return ElementCountMin(kind);
 }
 
 uint64_t GroupElementsMax(const RequestKind& kind) {
   const uint64_t count = ElementCountMax(kind.elements);
+  if (HasKeys(kind)) return (count + kind.key_count - 1) / kind.key_count;
   switch (kind.group_by) {
     case GroupBy::kRows: return kind.column_count;
     case GroupBy::kColumns: return count / kind.column_count;
@@ -176,7 +217,7 @@ uint64_t GroupElementsMax(const RequestKind& kind) {
 // made.
 absl::Status ValidateProducts(const RequestKind& kind, const std::string& path) {
   const bool is_statistic =
-      kind.operation == OperationKind::kReduce &&
+      HasStatistics(kind) &&
       std::count(kind.statistics.begin(), kind.statistics.end(), client::Statistic::kProduct) > 0;
   const bool is_scan = kind.operation == OperationKind::kScan &&
                        kind.scan_operation == client::ScanOperation::kProduct;
@@ -192,12 +233,73 @@ absl::Status ValidateProducts(const RequestKind& kind, const std::string& path) 
   return absl::OkStatus();
 }
 
+absl::Status ValidateOrder(const RequestKind& kind, const std::string& path) {
+  if (kind.operation == OperationKind::kTop) {
+    if (kind.top_count >= 1 && kind.top_count <= GroupElementsMin(kind)) return absl::OkStatus();
+    return Wrong(path + ".k", absl::StrCat("must be from 1 to ", GroupElementsMin(kind),
+                                           ", the elements of the smallest group"));
+  }
+  const bool must_have_some = kind.operation == OperationKind::kQuantiles;
+  if (!must_have_some && !HasKeys(kind)) return absl::OkStatus();
+  if (kind.quantiles.size() > kQuantileCountMax || (must_have_some && kind.quantiles.empty())) {
+    return Wrong(path + ".quantiles", absl::StrCat("must be 1 to ", kQuantileCountMax));
+  }
+  if (!kind.quantiles.empty() && kind.transport == ArrayTransport::kStream && HasKeys(kind)) {
+    return Wrong(path + ".quantiles", "streams have none");
+  }
+  for (const double quantile : kind.quantiles) {
+    if (!(quantile >= 0 && quantile <= 1)) {
+      return Wrong(path + ".quantiles", "must be from 0 to 1");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateKeys(const RequestKind& kind, const std::string& path) {
+  if (!HasKeys(kind)) return absl::OkStatus();
+  if (!IsInteger(kind.key_type)) return Wrong(path + ".key_type", "keys must be integers");
+  if (kind.key_count < 1 || kind.key_count > ElementCountMin(kind)) {
+    return Wrong(path + ".key_count", absl::StrCat("must be from 1 to ", ElementCountMin(kind),
+                                                   ", the smallest number of elements"));
+  }
+  const int64_t largest = ExactRange(kind.key_type).second;
+  if (kind.key_count - 1 > static_cast<uint64_t>(largest)) {
+    return Wrong(path + ".key_count",
+                 absl::StrCat("must be ", largest + 1, " at most, which ",
+                              std::string(client::ElementTypeName(kind.key_type)), " tells apart"));
+  }
+  if (kind.column_count > 0) return Wrong(path + ".columns", "keys and values have one dimension");
+  return absl::OkStatus();
+}
+
+// Why the operation has no groups along axes or of segments; empty where it has.
+const char* WhyNoGroups(OperationKind operation) {
+  switch (operation) {
+    case OperationKind::kHistogram: return "histograms have no groups";
+    case OperationKind::kKeyedReduction: return "the groups are those of the keys";
+    case OperationKind::kRelation: return "relations have no groups";
+    case OperationKind::kReduce:
+    case OperationKind::kScan:
+    case OperationKind::kQuantiles:
+    case OperationKind::kTop: break;
+  }
+  return "";
+}
+
+absl::Status ValidateGroups(const RequestKind& kind, const std::string& path) {
+  const std::string why = WhyNoGroups(kind.operation);
+  if (kind.group_by != GroupBy::kAll && !why.empty()) return Wrong(path + ".group_by", why);
+  if (kind.operation == OperationKind::kRelation &&
+      kind.column_count > kColumnCountOfRelationsMax) {
+    return Wrong(path + ".columns", absl::StrCat("relations are those of ",
+                                                 kColumnCountOfRelationsMax, " columns at most"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidateShape(const RequestKind& kind, const std::string& path) {
   const bool is_stream = kind.transport == ArrayTransport::kStream;
   const bool is_reduction = kind.operation == OperationKind::kReduce;
-  if (kind.group_by != GroupBy::kAll && kind.operation == OperationKind::kHistogram) {
-    return Wrong(path + ".group_by", "histograms have no groups");
-  }
   if (kind.group_by == GroupBy::kSegments) {
     if (kind.column_count > 0) return Wrong(path + ".columns", "segments have one dimension");
     if (kind.segment_elements < 1 || kind.segment_elements > kElementCountMax) {
@@ -214,7 +316,22 @@ absl::Status ValidateShape(const RequestKind& kind, const std::string& path) {
   return absl::OkStatus();
 }
 
+// Whether the operation is one of batches, and has a stream.
+bool IsUnaryOnly(OperationKind operation) {
+  return operation == OperationKind::kQuantiles || operation == OperationKind::kTop ||
+         operation == OperationKind::kRelation;
+}
+
 absl::Status ValidateBatch(const RequestKind& kind, const std::string& path) {
+  if (IsUnaryOnly(kind.operation)) {
+    const std::string what = absl::StrCat("operation ", OperationName(kind.operation));
+    if (kind.transport == ArrayTransport::kStream) {
+      return Wrong(path + ".transport", absl::StrCat("there is no stream of ", what));
+    }
+    if (kind.batch_size > 0) {
+      return Wrong(path + ".batch", absl::StrCat("batches have no ", what));
+    }
+  }
   if (kind.batch_size > 0 && kind.transport == ArrayTransport::kStream) {
     return Wrong(path + ".batch", "streams have one operation");
   }
@@ -252,18 +369,34 @@ absl::Status Validate(const Scenario& scenario) {
     const std::string path = absl::StrCat("requests[", i, "]");
     for (const auto check :
          {ValidateElements, ValidateValues, ValidateStatistics, ValidateScan, ValidateBins,
-          ValidateShape, ValidateSums, ValidateProducts, ValidateBatch, ValidateCalls}) {
+          ValidateGroups, ValidateShape, ValidateOrder, ValidateKeys, ValidateSums,
+          ValidateProducts, ValidateBatch, ValidateCalls}) {
       if (absl::Status status = check(scenario.requests[i], path); !status.ok()) return status;
     }
   }
   return absl::OkStatus();
 }
 
+bool HasYElements(const RequestKind& kind) {
+  return (kind.operation == OperationKind::kHistogram && kind.y_bin_count > 0) ||
+         (kind.operation == OperationKind::kRelation && kind.column_count == 0);
+}
+
+bool HasWeights(const RequestKind& kind) {
+  return kind.operation == OperationKind::kHistogram && kind.is_weighted;
+}
+
+bool HasKeys(const RequestKind& kind) { return kind.operation == OperationKind::kKeyedReduction; }
+
 const char* OperationName(OperationKind operation) {
   switch (operation) {
     case OperationKind::kReduce: return "reduce";
     case OperationKind::kScan: return "scan";
     case OperationKind::kHistogram: return "histogram";
+    case OperationKind::kQuantiles: return "quantile";
+    case OperationKind::kTop: return "topk";
+    case OperationKind::kKeyedReduction: return "group";
+    case OperationKind::kRelation: return "relate";
   }
   return "unknown";
 }

@@ -12,12 +12,22 @@
 #include "absl/time/time.h"
 #include "gridfold/client_options.h"
 #include "gridfold/element_type.h"
+#include "gridfold/paired.h"
+#include "gridfold/quantiles.h"
 #include "gridfold/scan.h"
 #include "gridfold/statistic.h"
 
 namespace gridfold::load {
 
-enum class OperationKind { kReduce, kScan, kHistogram };
+enum class OperationKind {
+  kReduce,
+  kScan,
+  kHistogram,
+  kQuantiles,
+  kTop,             // The largest or smallest elements.
+  kKeyedReduction,  // Statistics of the values of each key.
+  kRelation,        // Of two arrays, or of each two columns of one.
+};
 
 // How the server gets the array.
 enum class ArrayTransport {
@@ -45,6 +55,9 @@ enum class GroupBy { kAll, kRows, kColumns, kSegments };
 
 enum class BinLayout { kEven, kInteger };
 
+// Which keys have a group: those that occur, or those of a range that the request gives.
+enum class KeyGroups { kFound, kRange };
+
 // How many elements arrays have: one of the choices, or drawn so that each octave is as likely.
 struct ElementCounts {
   std::vector<uint64_t> choices = {1024};                         // Empty: log_uniform.
@@ -67,11 +80,23 @@ struct RequestKind {
   // Of even bins, in either dimension; nothing: from value_min to value_max. Integer bins begin
   // with value_min.
   std::optional<std::pair<double, double>> bin_range = std::nullopt;
-  bool is_weighted = false;  // By integers of the elements' distribution.
-  uint64_t batch_size = 0;   // Operations of a call; 0: a call of their own for each.
+  bool is_weighted = false;            // By integers of the elements' distribution.
+  std::vector<double> quantiles = {};  // Of an array's groups, or of each key's values.
+  client::QuantileMethod quantile_method = client::QuantileMethod::kLinear;
+  uint64_t top_count = 10;  // Elements of each group.
+  bool top_smallest = false;
+  // Keys are the integers from 0 on. Each occurs as often as the others, or once more.
+  client::ElementType key_type = client::ElementType::kInt32;
+  uint64_t key_count = 64;
+  KeyGroups key_groups = KeyGroups::kFound;
+  bool are_keys_sorted = false;
+  std::vector<client::PairedStatistic> relations = {client::PairedStatistic::kCorrelation};
+  uint64_t batch_size = 0;  // Operations of a call; 0: a call of their own for each.
   client::ElementType element_type = client::ElementType::kFloat32;
   ElementCounts elements = {};
-  uint64_t column_count = 0;  // Of matrices; 0: one dimension.
+  // Of matrices; 0: one dimension. Relations are those of the columns, or without any of two
+  // arrays.
+  uint64_t column_count = 0;
   GroupBy group_by = GroupBy::kAll;
   // Of ragged segments: the mean; each has 1 to about twice as many.
   uint64_t segment_elements = 16;
@@ -94,6 +119,12 @@ struct Scenario {
 
 // INVALID_ARGUMENT names the field at fault: "requests[2].values: ...".
 absl::Status Validate(const Scenario& scenario);
+
+// Whether the request has an array beside the elements: second coordinates, or the other array of
+// a relation.
+bool HasYElements(const RequestKind& kind);
+bool HasWeights(const RequestKind& kind);
+bool HasKeys(const RequestKind& kind);
 
 const char* OperationName(OperationKind operation);
 const char* TransportName(ArrayTransport transport);

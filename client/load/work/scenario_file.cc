@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/command_line/report/relation_report.h"
 #include "client/load/work/named_value.h"
 #include "client/load/work/yaml.h"
 #include "nlohmann/json.hpp"
@@ -142,7 +143,9 @@ void ReadElements(ObjectReader& reader, ElementCounts& elements) {
   }
 }
 
-void ReadStatistics(ObjectReader& reader, std::vector<client::Statistic>& statistics) {
+// Those that `parse` knows by their names.
+template <typename Statistic, typename Parser>
+void ReadStatistics(ObjectReader& reader, Parser parse, std::vector<Statistic>& statistics) {
   const json* const field = reader.Find("statistics");
   if (field == nullptr) return;
   if (!field->is_array()) return reader.Fail("statistics", "must be a list of names");
@@ -150,9 +153,29 @@ void ReadStatistics(ObjectReader& reader, std::vector<client::Statistic>& statis
   for (const json& entry : *field) {
     std::string name;
     reader.Convert(entry, "statistics", name);
-    const std::optional<client::Statistic> statistic = client::ParseStatistic(name);
+    const std::optional<Statistic> statistic = parse(name);
     if (!statistic) return reader.Fail("statistics", absl::StrCat("\"", name, "\" is none"));
     statistics.push_back(*statistic);
+  }
+}
+
+std::optional<client::PairedStatistic> ParseRelation(absl::string_view name) {
+  using client::PairedStatistic;
+  for (const PairedStatistic statistic :
+       {PairedStatistic::kDot, PairedStatistic::kCovariance, PairedStatistic::kCorrelation,
+        PairedStatistic::kMean, PairedStatistic::kVariance}) {
+    if (name == client::RelationName(statistic)) return statistic;
+  }
+  return std::nullopt;
+}
+
+void ReadQuantiles(ObjectReader& reader, std::vector<double>& quantiles) {
+  const json* const field = reader.Find("quantiles");
+  if (field == nullptr) return;
+  if (!field->is_array()) return reader.Fail("quantiles", "must be a list of numbers");
+  quantiles.assign(field->size(), 0);
+  for (size_t i = 0; i < field->size(); ++i) {
+    reader.Convert((*field)[i], "quantiles", quantiles[i]);
   }
 }
 
@@ -175,9 +198,17 @@ void ReadOperation(ObjectReader& reader, RequestKind& kind) {
   reader.ReadName<OperationKind>("operation",
                                  {{"reduce", OperationKind::kReduce},
                                   {"scan", OperationKind::kScan},
-                                  {"histogram", OperationKind::kHistogram}},
+                                  {"histogram", OperationKind::kHistogram},
+                                  {"quantile", OperationKind::kQuantiles},
+                                  {"topk", OperationKind::kTop},
+                                  {"group", OperationKind::kKeyedReduction},
+                                  {"relate", OperationKind::kRelation}},
                                  kind.operation);
-  ReadStatistics(reader, kind.statistics);
+  if (kind.operation == OperationKind::kRelation) {
+    ReadStatistics(reader, ParseRelation, kind.relations);
+  } else {
+    ReadStatistics(reader, client::ParseStatistic, kind.statistics);
+  }
   reader.ReadName<ScanOperation>("scan",
                                  {{"sum", ScanOperation::kSum},
                                   {"product", ScanOperation::kProduct},
@@ -201,6 +232,31 @@ void ReadOperation(ObjectReader& reader, RequestKind& kind) {
   if (const json* const range = reader.Find("range")) {
     reader.ConvertPair(*range, "range", kind.bin_range.emplace());
   }
+}
+
+// What quantiles and the largest elements need.
+void ReadOrder(ObjectReader& reader, RequestKind& kind) {
+  using client::QuantileMethod;
+  if (kind.operation == OperationKind::kQuantiles) kind.quantiles = {0.5};
+  ReadQuantiles(reader, kind.quantiles);
+  reader.ReadName<QuantileMethod>("method",
+                                  {{"linear", QuantileMethod::kLinear},
+                                   {"lower", QuantileMethod::kLower},
+                                   {"higher", QuantileMethod::kHigher},
+                                   {"nearest", QuantileMethod::kNearest},
+                                   {"midpoint", QuantileMethod::kMidpoint},
+                                   {"mean", QuantileMethod::kMean}},
+                                  kind.quantile_method);
+  reader.Read("k", kind.top_count);
+  reader.Read("smallest", kind.top_smallest);
+}
+
+void ReadKeys(ObjectReader& reader, RequestKind& kind) {
+  reader.ReadText("key_type", ParseType, kind.key_type);
+  reader.Read("key_count", kind.key_count);
+  reader.ReadName<KeyGroups>("keys", {{"found", KeyGroups::kFound}, {"range", KeyGroups::kRange}},
+                             kind.key_groups);
+  reader.Read("sorted_keys", kind.are_keys_sorted);
 }
 
 void ReadArray(ObjectReader& reader, RequestKind& kind) {
@@ -251,6 +307,8 @@ absl::StatusOr<RequestKind> ReadRequestKind(const json& object, const std::strin
   ObjectReader reader(object, path);
   RequestKind kind;
   ReadOperation(reader, kind);
+  ReadOrder(reader, kind);
+  ReadKeys(reader, kind);
   ReadArray(reader, kind);
   ReadCalls(reader, kind);
   if (kind.name.empty()) {

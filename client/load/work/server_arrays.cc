@@ -14,12 +14,6 @@ uint64_t AlignedBytes(uint64_t size_bytes) {
 
 }  // namespace
 
-std::vector<uint64_t> ShapeOf(const RequestKind& kind, uint64_t size_bytes) {
-  const uint64_t element_count = size_bytes / client::ElementSizeBytes(kind.element_type);
-  if (kind.column_count == 0) return {element_count};
-  return {element_count / kind.column_count, kind.column_count};
-}
-
 ServerArrays::~ServerArrays() {
   for (const auto& [tenant_client, name] : resident_arrays_) {
     // A server that has gone has nothing to delete.
@@ -41,25 +35,22 @@ absl::StatusOr<client::Client*> ServerArrays::ClientOf(const std::string& tenant
 }
 
 absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::Place(
-    const RequestKind& kind, const std::vector<const std::string*>& arrays) {
+    const RequestKind& kind, const std::vector<ArrayBytes>& arrays) {
   const absl::StatusOr<client::Client*> tenant_client = ClientOf(kind.tenant);
   if (!tenant_client.ok()) return tenant_client.status();
-  return kind.transport == ArrayTransport::kResident ? PlaceResident(**tenant_client, kind, arrays)
-                                                     : PlaceShared(**tenant_client, kind, arrays);
+  return kind.transport == ArrayTransport::kResident ? PlaceResident(**tenant_client, arrays)
+                                                     : PlaceShared(**tenant_client, arrays);
 }
 
 absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::PlaceResident(
-    client::Client& tenant_client, const RequestKind& kind,
-    const std::vector<const std::string*>& arrays) {
+    client::Client& tenant_client, const std::vector<ArrayBytes>& arrays) {
   std::vector<client::ArrayInput> inputs;
-  for (const std::string* const bytes : arrays) {
-    const std::vector<uint64_t> shape = ShapeOf(kind, bytes->size());
-    const auto array =
-        tenant_client.CreateArray({.element_type = kind.element_type, .shape = shape});
+  for (const auto& [element_type, shape, bytes] : arrays) {
+    const auto array = tenant_client.CreateArray({.element_type = element_type, .shape = shape});
     if (!array.ok()) return array.status();
     resident_arrays_.emplace_back(&tenant_client, array->name);
-    const client::ArrayView view(kind.element_type, bytes->data(),
-                                 bytes->size() / client::ElementSizeBytes(kind.element_type));
+    const client::ArrayView view(element_type, bytes.data(),
+                                 bytes.size() / client::ElementSizeBytes(element_type));
     absl::Status status = tenant_client.WriteArray(array->name, 0, view);
     if (!status.ok()) return status;
     inputs.emplace_back(client::ResidentArray{array->name});
@@ -68,21 +59,19 @@ absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::PlaceResident(
 }
 
 absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::PlaceShared(
-    client::Client& tenant_client, const RequestKind& kind,
-    const std::vector<const std::string*>& arrays) {
+    client::Client& tenant_client, const std::vector<ArrayBytes>& arrays) {
   uint64_t size_bytes = 0;
-  for (const std::string* const bytes : arrays) size_bytes += AlignedBytes(bytes->size());
+  for (const ArrayBytes& array : arrays) size_bytes += AlignedBytes(array.bytes.size());
   const absl::StatusOr<const client::SharedRegion*> created =
       CreateRegion(tenant_client, size_bytes);
   if (!created.ok()) return created.status();
   const client::SharedRegion& region = **created;
   std::vector<client::ArrayInput> inputs;
   uint64_t offset_bytes = 0;
-  for (const std::string* const bytes : arrays) {
-    std::memcpy(region.bytes().data() + offset_bytes, bytes->data(), bytes->size());
-    inputs.emplace_back(
-        region.Slice(kind.element_type, ShapeOf(kind, bytes->size()), offset_bytes));
-    offset_bytes += AlignedBytes(bytes->size());
+  for (const auto& [element_type, shape, bytes] : arrays) {
+    std::memcpy(region.bytes().data() + offset_bytes, bytes.data(), bytes.size());
+    inputs.emplace_back(region.Slice(element_type, shape, offset_bytes));
+    offset_bytes += AlignedBytes(bytes.size());
   }
   return inputs;
 }

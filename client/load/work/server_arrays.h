@@ -18,6 +18,13 @@
 
 namespace gridfold::load {
 
+// The elements of an array, in row-major order.
+struct ArrayBytes {
+  client::ElementType element_type;
+  std::vector<uint64_t> shape;
+  const std::string& bytes;
+};
+
 // The destructor deletes the arrays and regions, as far as the server is still there. Not
 // thread-safe.
 class ServerArrays {
@@ -29,8 +36,8 @@ class ServerArrays {
 
   // Makes resident arrays of the kind's tenant, or puts the arrays into a region of its, and
   // returns what requests name them by. Errors: those of Client and SharedRegion.
-  absl::StatusOr<std::vector<client::ArrayInput>> Place(
-      const RequestKind& kind, const std::vector<const std::string*>& arrays);
+  absl::StatusOr<std::vector<client::ArrayInput>> Place(const RequestKind& kind,
+                                                        const std::vector<ArrayBytes>& arrays);
 
   // Makes a region of the kind's tenant with so many places for results of up to `result_bytes`;
   // they live as long as this object. Errors: those of Client and SharedRegion.
@@ -40,11 +47,9 @@ class ServerArrays {
  private:
   absl::StatusOr<client::Client*> ClientOf(const std::string& tenant);
   absl::StatusOr<std::vector<client::ArrayInput>> PlaceResident(
-      client::Client& tenant_client, const RequestKind& kind,
-      const std::vector<const std::string*>& arrays);
+      client::Client& tenant_client, const std::vector<ArrayBytes>& arrays);
   absl::StatusOr<std::vector<client::ArrayInput>> PlaceShared(
-      client::Client& tenant_client, const RequestKind& kind,
-      const std::vector<const std::string*>& arrays);
+      client::Client& tenant_client, const std::vector<ArrayBytes>& arrays);
   absl::StatusOr<const client::SharedRegion*> CreateRegion(client::Client& tenant_client,
                                                            uint64_t size_bytes);
 
@@ -54,9 +59,6 @@ class ServerArrays {
   std::deque<client::SharedRegion> regions_;  // Go before the clients.
   std::vector<std::unique_ptr<ResultPlaces>> result_places_;
 };
-
-// [elements] or [rows, columns] of an array of so many bytes.
-std::vector<uint64_t> ShapeOf(const RequestKind& kind, uint64_t size_bytes);
 
 }  // namespace gridfold::load
 

@@ -19,22 +19,27 @@ constexpr size_t kArraysOfRangeMin = 8;
 constexpr uint64_t kArrayBytesOfKindMax = uint64_t{64} << 20;
 constexpr uint64_t kResultBytesOfKindMax = uint64_t{256} << 20;
 
+// Of an element and of what the arrays beside it have at its place.
+uint64_t BytesOfElement(const RequestKind& kind) {
+  const uint64_t array_count = uint64_t{1} + HasYElements(kind) + HasWeights(kind);
+  const uint64_t key_bytes = HasKeys(kind) ? client::ElementSizeBytes(kind.key_type) : 0;
+  return array_count * client::ElementSizeBytes(kind.element_type) + key_bytes;
+}
+
 size_t ArrayCountOf(const RequestKind& kind) {
   const std::vector<uint64_t> counts =
       SpreadElementCounts(kind, std::max(kArraysOfKindMax, kind.elements.choices.size()));
   uint64_t largest = 1;
   for (const uint64_t count : counts) largest = std::max(largest, count);
-  const uint64_t fitting =
-      kArrayBytesOfKindMax / (largest * client::ElementSizeBytes(kind.element_type));
+  const uint64_t fitting = kArrayBytesOfKindMax / (largest * BytesOfElement(kind));
   const size_t least = kind.elements.log_uniform ? kArraysOfRangeMin : kind.elements.choices.size();
   return std::clamp<size_t>(fitting, least, counts.size());
 }
 
-client::ArrayView ViewOf(const RequestKind& kind, const std::string& bytes) {
-  const client::ArrayView view(kind.element_type, bytes.data(),
-                               bytes.size() / client::ElementSizeBytes(kind.element_type));
-  const std::vector<uint64_t> shape = ShapeOf(kind, bytes.size());
-  return shape.size() == 2 ? view.WithShape(shape[0], shape[1]) : view;
+client::ArrayView ViewOf(const ArrayBytes& array) {
+  const client::ArrayView view(array.element_type, array.bytes.data(),
+                               array.bytes.size() / client::ElementSizeBytes(array.element_type));
+  return array.shape.size() == 2 ? view.WithShape(array.shape[0], array.shape[1]) : view;
 }
 
 // An operation, its arrays as bytes, and what its answer must be.
@@ -43,7 +48,8 @@ struct GeneratedOperation {
   std::shared_ptr<const KnownAnswer> known;
 
   uint64_t size_bytes() const {
-    return input.elements.size() + input.y_elements.size() + input.weights.size();
+    return input.elements.size() + input.y_elements.size() + input.weights.size() +
+           input.keys.size();
   }
 };
 
@@ -57,17 +63,28 @@ GeneratedOperation Generate(const RequestKind& kind, uint64_t element_count,
   return {.input = {.elements = encode(values.elements),
                     .y_elements = encode(values.y_elements),
                     .weights = encode(values.weights),
+                    .keys = EncodeElements(kind.key_type, std::span<const int32_t>(values.keys)),
                     .segment_offsets = std::move(values.segment_offsets)},
           .known = std::move(known)};
 }
 
+// [elements] or [rows, columns].
+ArrayBytes ArrayOf(client::ElementType type, uint64_t column_count, const std::string& bytes) {
+  const uint64_t element_count = bytes.size() / client::ElementSizeBytes(type);
+  if (column_count == 0) return {type, {element_count}, bytes};
+  return {type, {element_count / column_count, column_count}, bytes};
+}
+
 // The arrays of all operations, one after the other.
-std::vector<const std::string*> ArraysOf(const std::vector<GeneratedOperation>& operations) {
-  std::vector<const std::string*> arrays;
+std::vector<ArrayBytes> ArraysOf(const RequestKind& kind,
+                                 const std::vector<GeneratedOperation>& operations) {
+  std::vector<ArrayBytes> arrays;
   for (const auto& [input, known] : operations) {
-    arrays.push_back(&input.elements);
-    if (!input.y_elements.empty()) arrays.push_back(&input.y_elements);
-    if (!input.weights.empty()) arrays.push_back(&input.weights);
+    for (const std::string* const bytes : {&input.elements, &input.y_elements, &input.weights}) {
+      if (!bytes->empty()) arrays.push_back(ArrayOf(kind.element_type, kind.column_count, *bytes));
+    }
+    if (!input.keys.empty())
+      arrays.push_back(ArrayOf(kind.key_type, kind.column_count, input.keys));
   }
   return arrays;
 }
@@ -82,6 +99,7 @@ std::vector<OperationInput> InputsOf(const std::vector<GeneratedOperation>& oper
         OperationInput{.elements = *next++, .segment_offsets = input.segment_offsets});
     if (!input.y_elements.empty()) made.y_elements = *next++;
     if (!input.weights.empty()) made.weights = *next++;
+    if (!input.keys.empty()) made.keys = *next++;
   }
   return inputs;
 }
@@ -126,7 +144,7 @@ absl::Status Workload::PrepareKind(size_t kind_index, const Options& options,
   NoteSize(kind_index, operations.size(), array_bytes);
   std::vector<OperationInput> inputs;
   if (kind.transport != ArrayTransport::kStream) {
-    const auto arrays = PlaceArrays(kind, ArraysOf(operations));
+    const auto arrays = PlaceArrays(kind, ArraysOf(kind, operations));
     if (!arrays.ok()) return arrays.status();
     inputs = InputsOf(operations, *arrays);
   }
@@ -162,10 +180,10 @@ absl::Status Workload::PrepareKind(size_t kind_index, const Options& options,
 }
 
 absl::StatusOr<std::vector<client::ArrayInput>> Workload::PlaceArrays(
-    const RequestKind& kind, const std::vector<const std::string*>& arrays) {
+    const RequestKind& kind, const std::vector<ArrayBytes>& arrays) {
   if (kind.transport != ArrayTransport::kInline) return server_arrays_.Place(kind, arrays);
   std::vector<client::ArrayInput> views;
-  for (const std::string* const bytes : arrays) views.emplace_back(ViewOf(kind, *bytes));
+  for (const ArrayBytes& array : arrays) views.emplace_back(ViewOf(array));
   return views;
 }
 

@@ -49,7 +49,7 @@ class Workload {
 
   absl::Status PrepareKind(size_t kind_index, const Options& options, std::mt19937_64& random);
   absl::StatusOr<std::vector<client::ArrayInput>> PlaceArrays(
-      const RequestKind& kind, const std::vector<const std::string*>& arrays);
+      const RequestKind& kind, const std::vector<ArrayBytes>& arrays);
   void NoteSize(size_t kind_index, size_t array_count, uint64_t array_bytes);
   absl::StatusOr<ResultPlaces*> MakeResultPlaces(size_t kind_index, uint64_t result_bytes,
                                                  uint64_t call_count_max);
