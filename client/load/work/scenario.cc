@@ -272,6 +272,22 @@ absl::Status ValidateKeys(const RequestKind& kind, const std::string& path) {
   return absl::OkStatus();
 }
 
+// Whether the operation has neither a stream nor a place in batches.
+bool IsUnaryOnly(OperationKind operation) {
+  return operation == OperationKind::kQuantiles || operation == OperationKind::kTop ||
+         operation == OperationKind::kRelation;
+}
+
+absl::Status ValidateRpc(const RequestKind& kind, const std::string& path) {
+  if (!IsUnaryOnly(kind.operation)) return absl::OkStatus();
+  const std::string what = absl::StrCat("operation ", OperationName(kind.operation));
+  if (kind.transport == ArrayTransport::kStream) {
+    return Wrong(path + ".transport", absl::StrCat("there is no stream of ", what));
+  }
+  if (kind.batch_size > 0) return Wrong(path + ".batch", absl::StrCat("batches have no ", what));
+  return absl::OkStatus();
+}
+
 // Why the operation has no groups along axes or of segments; empty where it has.
 const char* WhyNoGroups(OperationKind operation) {
   switch (operation) {
@@ -316,22 +332,7 @@ absl::Status ValidateShape(const RequestKind& kind, const std::string& path) {
   return absl::OkStatus();
 }
 
-// Whether the operation is one of batches, and has a stream.
-bool IsUnaryOnly(OperationKind operation) {
-  return operation == OperationKind::kQuantiles || operation == OperationKind::kTop ||
-         operation == OperationKind::kRelation;
-}
-
 absl::Status ValidateBatch(const RequestKind& kind, const std::string& path) {
-  if (IsUnaryOnly(kind.operation)) {
-    const std::string what = absl::StrCat("operation ", OperationName(kind.operation));
-    if (kind.transport == ArrayTransport::kStream) {
-      return Wrong(path + ".transport", absl::StrCat("there is no stream of ", what));
-    }
-    if (kind.batch_size > 0) {
-      return Wrong(path + ".batch", absl::StrCat("batches have no ", what));
-    }
-  }
   if (kind.batch_size > 0 && kind.transport == ArrayTransport::kStream) {
     return Wrong(path + ".batch", "streams have one operation");
   }
@@ -369,7 +370,7 @@ absl::Status Validate(const Scenario& scenario) {
     const std::string path = absl::StrCat("requests[", i, "]");
     for (const auto check :
          {ValidateElements, ValidateValues, ValidateStatistics, ValidateScan, ValidateBins,
-          ValidateGroups, ValidateShape, ValidateOrder, ValidateKeys, ValidateSums,
+          ValidateRpc, ValidateGroups, ValidateShape, ValidateOrder, ValidateKeys, ValidateSums,
           ValidateProducts, ValidateBatch, ValidateCalls}) {
       if (absl::Status status = check(scenario.requests[i], path); !status.ok()) return status;
     }

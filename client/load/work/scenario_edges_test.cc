@@ -200,6 +200,93 @@ TEST(ScenarioEdgesTest, Scans) {
   ExpectEdges(edges);
 }
 
+void ExpectEdgesOf(const std::string& operation, std::vector<Edge> edges) {
+  for (Edge& edge : edges) {
+    for (std::string* const request : {&edge.taken, &edge.refused}) {
+      *request = absl::StrCat(R"("operation": ")", operation, R"(", )", *request);
+    }
+  }
+  ExpectEdges(edges);
+}
+
+TEST(ScenarioEdgesTest, Quantiles) {
+  std::string most = "0";
+  for (int i = 1; i < 256; ++i) most += ", 1";
+  ExpectEdgesOf("quantile", {{R"("quantiles": [0, 1])", R"("quantiles": [0, 1.001])", "quantiles"},
+                             {R"("quantiles": [0.5])", R"("quantiles": [-0.001])", "quantiles"},
+                             {R"("quantiles": [1])", R"("quantiles": [])", "quantiles"},
+                             {R"("quantiles": [1])", R"("quantiles": 1)", "quantiles"},
+                             {R"("quantiles": [1])", R"("quantiles": ["median"])", "quantiles"},
+                             {absl::StrCat(R"("quantiles": [)", most, "]"),
+                              absl::StrCat(R"("quantiles": [)", most, ", 1]"), "quantiles"},
+                             {R"("method": "mean")", R"("method": "inverted_cdf")", "method"},
+                             {R"("group_by": "segments")", R"("group_by": "rows")", "group_by"},
+                             {R"("transport": "shared")", R"("transport": "stream")", "transport"},
+                             {R"("batch": 0)", R"("batch": 1)", "batch"}});
+  EXPECT_EQ(ScenarioErrorOf(R"("operation": "quantile", "transport": "stream", "columns": 8)"),
+            "requests[0].transport: there is no stream of operation quantile");
+  EXPECT_EQ(ScenarioErrorOf(R"("operation": "quantile", "batch": 2)"),
+            "requests[0].batch: batches have no operation quantile");
+}
+
+TEST(ScenarioEdgesTest, LargestElements) {
+  ExpectEdgesOf("topk",
+                {{R"("k": 1)", R"("k": 0)", "k"},
+                 {R"("k": 12, "elements": [12, 30])", R"("k": 13, "elements": [12, 30])", "k"},
+                 {R"("k": 5, "elements": 40, "columns": 5, "group_by": "rows")",
+                  R"("k": 6, "elements": 40, "columns": 5, "group_by": "rows")", "k"},
+                 {R"("k": 8, "elements": 40, "columns": 5, "group_by": "columns")",
+                  R"("k": 9, "elements": 40, "columns": 5, "group_by": "columns")", "k"},
+                 {R"("k": 10, "elements": {"log_uniform": [14, 90]}, "columns": 5)",
+                  R"("k": 11, "elements": {"log_uniform": [14, 90]}, "columns": 5)", "k"},
+                 {R"("k": 1, "group_by": "segments")", R"("k": 2, "group_by": "segments")", "k"},
+                 {R"("smallest": true)", R"("smallest": 1)", "smallest"},
+                 {R"("transport": "resident")", R"("transport": "stream")", "transport"},
+                 {R"("batch": 0)", R"("batch": 1)", "batch"}});
+}
+
+TEST(ScenarioEdgesTest, Keys) {
+  ExpectEdgesOf(
+      "group",
+      {{R"("key_count": 1)", R"("key_count": 0)", "key_count"},
+       {R"("key_count": 70, "elements": [70, 90])", R"("key_count": 71, "elements": [70, 90])",
+        "key_count"},
+       {R"("key_count": 128, "key_type": "int8")", R"("key_count": 129, "key_type": "int8")",
+        "key_count"},
+       {R"("key_count": 256, "key_type": "uint8")", R"("key_count": 257, "key_type": "uint8")",
+        "key_count"},
+       {R"("key_type": "uint64")", R"("key_type": "float64")", "key_type"},
+       {R"("keys": "range")", R"("keys": "bins")", "keys"},
+       {R"("sorted_keys": true)", R"("sorted_keys": "yes")", "sorted_keys"},
+       {R"("statistics": [], "quantiles": [0.5])", R"("statistics": [])", "statistics"},
+       {R"("statistics": ["bitwise_or"], "element_type": "int8")",
+        R"("statistics": ["bitwise_or"])", "statistics"},
+       {R"("quantiles": [1])", R"("quantiles": [1.5])", "quantiles"},
+       {R"("transport": "stream")", R"("transport": "stream", "quantiles": [1])", "quantiles"},
+       // 64 keys of 52 values each.
+       {R"("statistics": ["product"], "elements": 3328, "values": [1, 2])",
+        R"("statistics": ["product"], "elements": 3329, "values": [1, 2])", "values"},
+       {R"("batch": 2)", R"("batch": 2, "columns": 8)", "columns"},
+       {R"("group_by": "all")", R"("group_by": "segments")", "group_by"}});
+}
+
+TEST(ScenarioEdgesTest, Relations) {
+  ExpectEdgesOf(
+      "relate",
+      {{R"("statistics": ["dot", "variance"])", R"("statistics": ["dot", "sum"])", "statistics"},
+       {R"("statistics": ["mean"])", R"("statistics": [])", "statistics"},
+       {R"("columns": 64)", R"("columns": 65, "elements": 650)", "columns"},
+       {R"("columns": 8)", R"("columns": 8, "group_by": "rows")", "group_by"},
+       // 2^29 elements of up to 2^24 have a sum of 2^53.
+       {R"("elements": 536870911, "values": [0, 16777216])",
+        R"("elements": 536870912, "values": [0, 16777216])", "values"},
+       // 2^15 products of 2^48 have a sum of 2^63.
+       {R"("elements": 32767, "values": [0, 16777216], "element_type": "int32")",
+        R"("elements": 32768, "values": [0, 16777216], "element_type": "int32")", "values"},
+       {R"("transport": "resident")", R"("transport": "stream")", "transport"},
+       {R"("batch": 0)", R"("batch": 1)", "batch"}});
+}
+
 TEST(ScenarioEdgesTest, Calls) {
   ExpectEdges({
       {R"("weight": 0.001)", R"("weight": 0)", "weight"},

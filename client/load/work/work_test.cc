@@ -55,6 +55,48 @@ TEST(ScenarioFileTest, ReadsEveryField) {
               ElementsAre(Statistic::kMin, Statistic::kArgmax));
 }
 
+TEST(ScenarioFileTest, ReadsWhatOrderKeysAndRelationsNeed) {
+  const auto file = ParseScenario(R"({"requests": [
+      {"operation": "quantile"},
+      {"operation": "quantile", "quantiles": [0.9, 0], "method": "nearest"},
+      {"operation": "topk"},
+      {"operation": "topk", "k": 3, "smallest": true},
+      {"operation": "group"},
+      {"operation": "group", "key_type": "uint8", "key_count": 9, "keys": "range",
+       "sorted_keys": true, "statistics": ["mean"], "quantiles": [0.5], "method": "lower"},
+      {"operation": "relate"},
+      {"operation": "relate", "statistics": ["dot", "mean"]}]})");
+  ASSERT_TRUE(file.ok()) << file.status();
+  const auto& requests = file->scenario.requests;
+  EXPECT_EQ(requests[0].name, "quantile inline");
+  EXPECT_THAT(requests[0].quantiles, ElementsAre(0.5));
+  EXPECT_EQ(requests[0].quantile_method, client::QuantileMethod::kLinear);
+  EXPECT_THAT(requests[1].quantiles, ElementsAre(0.9, 0));
+  EXPECT_EQ(requests[1].quantile_method, client::QuantileMethod::kNearest);
+  EXPECT_EQ(requests[2].name, "topk inline");
+  EXPECT_EQ(requests[2].top_count, 10u);
+  EXPECT_FALSE(requests[2].top_smallest);
+  EXPECT_EQ(requests[3].top_count, 3u);
+  EXPECT_TRUE(requests[3].top_smallest);
+  EXPECT_EQ(requests[4].name, "group inline");
+  EXPECT_EQ(requests[4].key_type, client::ElementType::kInt32);
+  EXPECT_EQ(requests[4].key_count, 64u);
+  EXPECT_EQ(requests[4].key_groups, KeyGroups::kFound);
+  EXPECT_FALSE(requests[4].are_keys_sorted);
+  EXPECT_THAT(requests[4].quantiles, ElementsAre());
+  EXPECT_EQ(requests[5].key_type, client::ElementType::kUint8);
+  EXPECT_EQ(requests[5].key_count, 9u);
+  EXPECT_EQ(requests[5].key_groups, KeyGroups::kRange);
+  EXPECT_TRUE(requests[5].are_keys_sorted);
+  EXPECT_THAT(requests[5].statistics, ElementsAre(Statistic::kMean));
+  EXPECT_THAT(requests[5].quantiles, ElementsAre(0.5));
+  EXPECT_EQ(requests[5].quantile_method, client::QuantileMethod::kLower);
+  EXPECT_EQ(requests[6].name, "relate inline");
+  EXPECT_THAT(requests[6].relations, ElementsAre(client::PairedStatistic::kCorrelation));
+  EXPECT_THAT(requests[7].relations,
+              ElementsAre(client::PairedStatistic::kDot, client::PairedStatistic::kMean));
+}
+
 TEST(ScenarioFileTest, ErrorsNameTheField) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {R"({)", "line 1"},
@@ -282,7 +324,12 @@ TEST(WorkloadTest, ArraysBeyond64MibAreToldOf) {
   Scenario scenario;
   scenario.requests = {{.elements = {.choices = {1 << 22}}},  // 16 MiB: four of these are there.
                        {.elements = {.choices = {}, .log_uniform = {{1 << 22, 1 << 22}}}},
-                       {.elements = {.choices = {12 << 20, 6 << 20}}}};
+                       {.elements = {.choices = {12 << 20, 6 << 20}}},
+                       // With their keys 36 MiB: one of these is there.
+                       {.operation = OperationKind::kKeyedReduction,
+                        .key_type = client::ElementType::kInt64,
+                        .element_type = client::ElementType::kInt8,
+                        .elements = {.choices = {1 << 22}}}};
   const auto workload =
       Workload::Prepare(scenario, {}, {.chunk_bytes = 1 << 20, .call_count_max = 1, .seed = 1});
   ASSERT_TRUE(workload.ok()) << workload.status();
