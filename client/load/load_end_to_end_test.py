@@ -92,6 +92,51 @@ class LoadTest(unittest.TestCase):
                 request["name"] = json.dumps(request)
             self.expect_all_right(self.run_requests(requests, "--count", 3000))
 
+    def test_order_keys_and_relations_on_every_type(self):
+        quantiles = {"operation": "quantile", "quantiles": [0, 0.01, 0.3333, 0.5, 0.77, 1]}
+        keyed = {"operation": "group", "statistics": STATISTICS}
+        relations = {"operation": "relate", "statistics": ["dot", "covariance", "correlation",
+                                                           "mean", "variance"]}
+        for transport in ["inline", "stream", "resident", "shared"]:
+            requests = []
+            # As above; and reductions by key are what there are streams of.
+            for element_type in TYPES if transport != "shared" else TYPES[::4]:
+                low = 0 if element_type.startswith("u") else -100
+                base = {"element_type": element_type, "values": [low, 100], "elements": 3000,
+                        "transport": transport}
+                requests += [
+                    {**base, **keyed, "key_type": "int64"},
+                    {**base, **keyed, "key_type": "uint8", "keys": "range", "key_count": 200},
+                    {**base, **keyed, "elements": [7, 500], "key_count": 7, "sorted_keys": True},
+                ]
+                if transport == "stream":
+                    continue
+                requests += [
+                    {**base, **quantiles},
+                    {**base, **quantiles, "method": "lower", "columns": 30, "group_by": "rows"},
+                    {**base, **quantiles, "method": "mean", "columns": 30, "group_by": "columns"},
+                    {**base, **quantiles, "method": "nearest", "group_by": "segments"},
+                    {**base, "operation": "topk", "k": 17},
+                    {**base, "operation": "topk", "smallest": True, "columns": 30,
+                     "group_by": "rows"},
+                    {**base, "operation": "topk", "k": 1, "group_by": "segments"},
+                    {**base, **keyed, "statistics": ["mean"], "quantiles": [0.5, 0.99]},
+                    {**base, **keyed, "batch": 3},
+                    {**base, **relations},
+                    {**base, **relations, "columns": 6},
+                    # Of one observation nothing is known but its mean and its dot product.
+                    {**base, **relations, "elements": [1, 2, 3]},
+                ]
+            for request in requests:
+                request["name"] = json.dumps(request)
+            self.expect_all_right(self.run_requests(requests, "--count", 2000))
+
+    def test_operations_by_their_names_alone(self):
+        for operation in ["quantile", "topk", "group", "relate"]:
+            self.expect_all_right(self.json(*SHORT, "--count", 20, "--operation", operation))
+        error = self.run_load("--operation", "topk", "--transport", "stream", code=2)[1]
+        self.assertIn("transport: there is no stream of operation topk", error)
+
     def test_shapes_sizes_and_distributions(self):
         requests = [
             {"elements": {"log_uniform": [1, 100000]}, "statistics": ["sum", "variance"]},
@@ -219,7 +264,7 @@ class LoadTest(unittest.TestCase):
 
     def test_scenarios(self):
         for name in ["small_inline.json", "resident_analytics.json", "shared_memory.json",
-                     "every_shape.yaml"]:
+                     "every_shape.yaml", "order_and_keys.yaml"]:
             self.expect_all_right(
                 self.json("--scenario", SCENARIOS / name, *SHORT, "--rate", "100",
                           "--duration", "2s", "--seed", 2))
