@@ -19,8 +19,8 @@
  * nothing. Pointers that a call gets from a handle are valid as long as the handle.
  *
  * Threads: all calls may be made from any threads at the same time, also with the same handles, as
- * long as none of them frees one of these. In a process that `fork` has made of one whose engines had
- * computed, handles and new engines work as well, each call in the thread that makes it, alone.
+ * long as none of them frees one of these. In a process that `fork` has made of one whose engines
+ * had computed, handles and new engines work as well, each call in the thread that makes it, alone.
  *
  * Structs: all fields 0 is the default, but where a field says otherwise. Arrays are read in place
  * while the call runs, at any address. Elements are in the byte order of the machine.

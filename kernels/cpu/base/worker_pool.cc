@@ -14,8 +14,8 @@ std::atomic<bool> has_worked = false;
 std::atomic<bool> is_forked_from_work = false;
 
 void WatchForks() {
-  [[maybe_unused]] static const int watched = pthread_atfork(
-      nullptr, nullptr, [] { is_forked_from_work.store(has_worked.load()); });
+  [[maybe_unused]] static const int watched =
+      pthread_atfork(nullptr, nullptr, [] { is_forked_from_work.store(has_worked.load()); });
 }
 
 }  // namespace

@@ -68,8 +68,8 @@ TEST(WorkerPoolTest, AllThreadsWorkAtOnce) {
 
 #ifndef __SANITIZE_THREAD__  // Which cannot follow a process that was forked from several threads.
 
-// Whether pools work and end in a process that is forked from this one now: one from before, and its
-// own.
+// Whether pools work and end in a process that is forked from this one now: one from before, and
+// its own.
 bool WorkAfterFork(std::unique_ptr<WorkerPool>& from_before) {
   const pid_t child = fork();
   if (child == 0) {
