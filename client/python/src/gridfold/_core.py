@@ -5,7 +5,6 @@ gridfold_core.h. Calls release the GIL.
 from __future__ import annotations
 
 import ctypes
-import os
 import pathlib
 from typing import Any, Callable, Optional, Sequence
 
@@ -148,16 +147,14 @@ def check(status: int) -> None:
 
 
 class Handle:
-    """What a call hands out, and how it is freed. Frees nothing in a process that fork has made: the
-    threads of an engine are not there."""
+    """What a call hands out, and how it is freed."""
 
     def __init__(self, free: Callable[[Any], None]) -> None:
         self.pointer = _Pointer()
         self._free = free
-        self._process = os.getpid()
 
-    def __del__(self, process: Callable[[], int] = os.getpid) -> None:
-        if self.pointer and self._process == process():
+    def __del__(self) -> None:
+        if self.pointer:
             self._free(self.pointer)
 
     @property

@@ -48,21 +48,14 @@ class LocalEngine:
     def __init__(self, threads: int) -> None:
         self._threads = threads
         self._arrays: dict[str, _Kept] = {}
-        self._open()
-
-    def _open(self) -> None:
-        self._handle: Optional[_core.Handle] = _core.engine(self._threads)
-        self._process = os.getpid()
+        self._handle: Optional[_core.Handle] = _core.engine(threads)
 
     def _engine(self) -> _core.Handle:
         """The handle, and no pointer: `close` frees no engine that a call in flight has."""
         handle = self._handle
         if handle is None:
             raise FailedPreconditionError("the connection is closed")
-        if self._process == os.getpid():
-            return handle
-        self._open()  # The threads of the parent's are not here.
-        return self._engine()
+        return handle
 
     @property
     def is_open(self) -> bool:
