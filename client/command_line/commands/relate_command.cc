@@ -35,21 +35,21 @@ Examples:
   gridfold relate delay.npy --weights passengers.npy --op mean,variance
 )";
 
-constexpr PairedStatistic kAll[] = {PairedStatistic::kDot, PairedStatistic::kCovariance,
-                                    PairedStatistic::kCorrelation, PairedStatistic::kMean,
-                                    PairedStatistic::kVariance};
+std::vector<std::string> NamesOfRelations() {
+  std::vector<std::string> names;
+  for (const PairedStatistic statistic : kRelations) names.emplace_back(RelationName(statistic));
+  return names;
+}
 
 absl::StatusOr<std::vector<PairedStatistic>> ParseRelations(const std::vector<std::string>& names) {
-  std::vector<std::string> known;
-  for (const PairedStatistic statistic : kAll) known.emplace_back(RelationName(statistic));
   std::vector<PairedStatistic> statistics;
   for (const std::string& name : names) {
-    size_t i = 0;
-    while (i < known.size() && known[i] != name) ++i;
-    if (i == known.size()) {
+    const std::optional<PairedStatistic> statistic = ParseRelation(name);
+    if (!statistic) {
+      const std::vector<std::string> known = NamesOfRelations();
       return absl::InvalidArgumentError(absl::StrCat("--op: ", NoneOf(name, known)));
     }
-    statistics.push_back(kAll[i]);
+    statistics.push_back(*statistic);
   }
   return statistics;
 }

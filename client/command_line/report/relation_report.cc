@@ -61,6 +61,13 @@ const char* RelationName(PairedStatistic statistic) {
   return "";
 }
 
+std::optional<PairedStatistic> ParseRelation(absl::string_view name) {
+  for (const PairedStatistic statistic : kRelations) {
+    if (name == RelationName(statistic)) return statistic;
+  }
+  return std::nullopt;
+}
+
 void PrintRelations(const Answer<RelateResult>& answer, const TextStyle& style, std::ostream& out) {
   const RelateResult& result = answer.result;
   out << DescribeInput(answer.input, style) << "\n\n";

@@ -2,9 +2,11 @@
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_RELATION_REPORT_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_RELATION_REPORT_H_
 
+#include <optional>
 #include <ostream>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "client/command_line/input/host_array.h"
 #include "client/command_line/output/data_table.h"
 #include "client/command_line/output/terminal.h"
@@ -13,8 +15,14 @@
 
 namespace gridfold::client {
 
+inline constexpr PairedStatistic kRelations[] = {
+    PairedStatistic::kDot, PairedStatistic::kCovariance, PairedStatistic::kCorrelation,
+    PairedStatistic::kMean, PairedStatistic::kVariance};
+
 // "dot", "covariance" and so on.
 const char* RelationName(PairedStatistic statistic);
+// The statistic of that name; none where there is none.
+std::optional<PairedStatistic> ParseRelation(absl::string_view name);
 
 // A row for each statistic; of matrices one for each of their rows.
 void PrintRelations(const Answer<RelateResult>& answer, const TextStyle& style, std::ostream& out);

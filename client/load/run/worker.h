@@ -123,7 +123,8 @@ class Worker {
   std::atomic<uint64_t> sent_ = 0;
   std::atomic<uint64_t> progress_ = 0;
   std::atomic<uint64_t> held_back_ = 0;
-  std::atomic<bool> is_sending_over_;  // Of the thread of an open loop; without one it is.
+  std::atomic<bool>
+      is_sending_over_;  // A closed loop has no thread that sends: true from the start.
   std::atomic<bool> is_over_ = false;
   mutable std::vector<std::thread> threads_;
 };

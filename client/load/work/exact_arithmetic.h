@@ -11,7 +11,7 @@ __extension__ using Int128 = __int128;
 // makes no difference.
 __extension__ using Float128 = __float128;
 
-// By a step of Newton's from the double nearest to it.
+// The square root, by a step of Newton's from the double nearest to it.
 inline Float128 SquareRoot(Float128 value) {
   const double close = std::sqrt(static_cast<double>(value));
   if (close == 0) return 0;

@@ -17,7 +17,7 @@ bool Interpolates(QuantileMethod method) {
          method == QuantileMethod::kMean;
 }
 
-// As NumPy interpolates: from the nearer end.
+// Interpolation as NumPy does it, from the nearer end.
 double Between(double lower, double upper, double part) {
   const double distance = upper - lower;
   return part < 0.5 ? lower + distance * part : upper - distance * (1 - part);

@@ -37,7 +37,7 @@ class Columns {
   uint64_t column_count() const { return column_count_; }
   uint64_t observation_count() const { return observation_count_; }
 
-  // Of each two columns, or of x and y alone.
+  // What `get` makes of each two columns, or of x and y alone.
   template <typename Value, typename Get>
   std::vector<Value> OfPairs(Get get) const {
     if (has_y_) return {static_cast<Value>(get(0, 1))};

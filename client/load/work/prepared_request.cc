@@ -40,7 +40,7 @@ grpc::ByteBuffer ToByteBuffer(const client::WireMessage& message) {
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
-// Of an operation that batches have.
+// The operation, which is one that batches have, goes into the batch.
 void AddOperation(const RequestKind& kind, const OperationInput& input, client::Batch& batch) {
   switch (kind.operation) {
     case OperationKind::kReduce:

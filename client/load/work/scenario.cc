@@ -190,7 +190,7 @@ absl::Status ValidateSums(const RequestKind& kind, const std::string& path) {
   return absl::OkStatus();
 }
 
-// Of every group of any array.
+// The elements that every group of any array has at least.
 uint64_t GroupElementsMin(const RequestKind& kind) {
   switch (kind.group_by) {
     case GroupBy::kRows: return kind.column_count;

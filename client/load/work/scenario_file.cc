@@ -143,7 +143,7 @@ void ReadElements(ObjectReader& reader, ElementCounts& elements) {
   }
 }
 
-// Those that `parse` knows by their names.
+// Statistics by the names that `parse` knows.
 template <typename Statistic, typename Parser>
 void ReadStatistics(ObjectReader& reader, Parser parse, std::vector<Statistic>& statistics) {
   const json* const field = reader.Find("statistics");
@@ -157,16 +157,6 @@ void ReadStatistics(ObjectReader& reader, Parser parse, std::vector<Statistic>& 
     if (!statistic) return reader.Fail("statistics", absl::StrCat("\"", name, "\" is none"));
     statistics.push_back(*statistic);
   }
-}
-
-std::optional<client::PairedStatistic> ParseRelation(absl::string_view name) {
-  using client::PairedStatistic;
-  for (const PairedStatistic statistic :
-       {PairedStatistic::kDot, PairedStatistic::kCovariance, PairedStatistic::kCorrelation,
-        PairedStatistic::kMean, PairedStatistic::kVariance}) {
-    if (name == client::RelationName(statistic)) return statistic;
-  }
-  return std::nullopt;
 }
 
 void ReadQuantiles(ObjectReader& reader, std::vector<double>& quantiles) {
@@ -205,7 +195,7 @@ void ReadOperation(ObjectReader& reader, RequestKind& kind) {
                                   {"relate", OperationKind::kRelation}},
                                  kind.operation);
   if (kind.operation == OperationKind::kRelation) {
-    ReadStatistics(reader, ParseRelation, kind.relations);
+    ReadStatistics(reader, client::ParseRelation, kind.relations);
   } else {
     ReadStatistics(reader, client::ParseStatistic, kind.statistics);
   }

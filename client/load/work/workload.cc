@@ -19,7 +19,7 @@ constexpr size_t kArraysOfRangeMin = 8;
 constexpr uint64_t kArrayBytesOfKindMax = uint64_t{64} << 20;
 constexpr uint64_t kResultBytesOfKindMax = uint64_t{256} << 20;
 
-// Of an element and of what the arrays beside it have at its place.
+// The bytes of an element and of what the arrays beside it have at its place.
 uint64_t BytesOfElement(const RequestKind& kind) {
   const uint64_t array_count = uint64_t{1} + HasYElements(kind) + HasWeights(kind);
   const uint64_t key_bytes = HasKeys(kind) ? client::ElementSizeBytes(kind.key_type) : 0;
@@ -68,7 +68,7 @@ GeneratedOperation Generate(const RequestKind& kind, uint64_t element_count,
           .known = std::move(known)};
 }
 
-// [elements] or [rows, columns].
+// Bytes as an array of shape [elements] or, with columns, [rows, columns].
 ArrayBytes ArrayOf(client::ElementType type, uint64_t column_count, const std::string& bytes) {
   const uint64_t element_count = bytes.size() / client::ElementSizeBytes(type);
   if (column_count == 0) return {type, {element_count}, bytes};
