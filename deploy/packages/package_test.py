@@ -31,7 +31,8 @@ CONTENTS = {
         "usr/share/fish/vendor_completions.d/gridfold.fish"],
     "gridfold-hdf5": ["usr/libexec/gridfold/gridfold_hdf5"],
     "libgridfold-core-dev": [
-        "usr/include/gridfold_core.h", "usr/lib/libgridfold_core.so",
+        "usr/include/gridfold_core.h", "usr/include/gridfold_core/reduction.h",
+        "usr/lib/libgridfold_core.so",
         "usr/lib/pkgconfig/gridfold_core.pc"],
     "libgridfold-dev": [
         "usr/include/gridfold/client.h", "usr/lib/libgridfold_client.a",
