@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Measures the package: what BENCHMARKS.md shows.
 
-    package_benchmark.py small HOST:PORT SMALL_CALL_BENCHMARK
+    package_benchmark.py small HOST:PORT CALL_BENCHMARK
+    package_benchmark.py large HOST:PORT CALL_BENCHMARK
     package_benchmark.py local
     package_benchmark.py parts [LOG2_OF_ELEMENTS]
     package_benchmark.py device HOST:PORT
 
-`small` is the sum of 4 KiB by the package beside the C++ client's, which the program
-small_call_benchmark measures; `local` is gf.local() beside NumPy; `parts` is the sum and mean of an
+`small` is the sum of 4 KiB and `large` that of 1 GiB by the package, beside the C++ client's, which
+the program call_benchmark measures; `local` is gf.local() beside NumPy; `parts` is the sum and mean of an
 array over four processes beside Dask's own; `device` is the sum of 1 GiB on the server's GPU, in an
 array of CuPy's or PyTorch's, beside its kernel; the server has --allow-regions. Turns
 alternate, and figures are medians of turns. PYTHONPATH says where the package is.
@@ -54,18 +55,20 @@ def show(name, value, reference):
           flush=True)
 
 
-def measure_small(target, program):
+def measure_calls(target, program, benchmark, elements, count):
+    """The sum of so many float32, in turns of `count` calls, beside the program's benchmark whose
+    name matches."""
     gpu = gf.connect(target, channels=4)
-    array = np.full(1024, 0.5, np.float32)
+    array = np.full(elements, 0.5, np.float32)
+    gpu.sum(array)
     own, cpp = [], []
     for _ in range(TURNS):
-        count = 2000
         own.append(seconds(lambda: [gpu.sum(array) for _ in range(count)]) / count)
         answer = subprocess.run(
-            [program, target, "--benchmark_filter=ReduceSmallArray/.*threads:1$",
-             "--benchmark_min_time=0.4", "--benchmark_format=json"],
-            check=True, capture_output=True, text=True)
-        cpp.append(json.loads(answer.stdout)["benchmarks"][0]["real_time"] * 1e-9)
+            [program, target, f"--benchmark_filter={benchmark}", "--benchmark_min_time=0.4",
+             "--benchmark_format=json"], check=True, capture_output=True, text=True)
+        row = json.loads(answer.stdout)["benchmarks"][0]
+        cpp.append(row["real_time"] * {"ns": 1e-9, "ms": 1e-3}[row["time_unit"]])
     print(f"gpu.sum {statistics.median(own) * 1e6:.1f} us, C++ {statistics.median(cpp) * 1e6:.1f} "
           f"us: {statistics.median(own) / statistics.median(cpp):.3f} times, at best "
           f"{min(own) / min(cpp):.3f} times")
@@ -150,7 +153,9 @@ def _waves(da, count, chunk):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["small"] and len(sys.argv) == 4:
-        measure_small(*sys.argv[2:])
+        measure_calls(*sys.argv[2:], "ReduceSmallArray/.*threads:1$", 2**10, 2000)
+    elif sys.argv[1:2] == ["large"] and len(sys.argv) == 4:
+        measure_calls(*sys.argv[2:], "ReduceLargeArray/", 2**28, 1)
     elif sys.argv[1:] == ["local"]:
         measure_local()
     elif sys.argv[1:2] == ["device"] and len(sys.argv) == 3:

@@ -1,7 +1,7 @@
-// Small arrays a second that servers reduce: 4 KiB each, in a call of its own or in batches of 256,
-// from one or several threads, each of which waits for its answer before it asks again.
+// Arrays that servers reduce for callers each of whom waits for its answer before it asks again:
+// those of 4 KiB, in a call of their own or in batches of 256, and of 1 GiB.
 //
-//   small_call_benchmark HOST:PORT... [Google Benchmark's options]
+//   call_benchmark HOST:PORT... [Google Benchmark's options]
 //
 // To compare servers on a busy machine, let their turns alternate: --benchmark_repetitions=100
 // --benchmark_enable_random_interleaving=true.
@@ -53,6 +53,19 @@ void ReduceSmallArraysInBatches(benchmark::State& state, Client& client) {
       absl::ToDoubleMicroseconds(kernel_time) / operations, benchmark::Counter::kAvgThreads);
 }
 
+// The client chooses how the array travels.
+void ReduceLargeArray(benchmark::State& state, Client& client) {
+  const std::vector<float> samples(size_t{1} << 28, 0.5f);
+  const ReductionOptions options{.statistics = {Statistic::kSum}};
+  for (auto _ : state) {
+    if (const auto result = client.ReduceArray(samples, options); !result.ok()) {
+      state.SkipWithError(result.status().ToString().c_str());
+      break;
+    }
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(samples.size() * sizeof(float)));
+}
+
 int Main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   std::vector<std::unique_ptr<Client>> clients;
@@ -72,6 +85,10 @@ int Main(int argc, char** argv) {
                                  ReduceSmallArraysInBatches, std::ref(*clients.back()))
         ->Threads(1)
         ->Threads(4)
+        ->UseRealTime();
+    benchmark::RegisterBenchmark((std::string("ReduceLargeArray/") + argv[i]).c_str(),
+                                 ReduceLargeArray, std::ref(*clients.back()))
+        ->Unit(benchmark::kMillisecond)
         ->UseRealTime();
   }
   benchmark::RunSpecifiedBenchmarks();
