@@ -101,26 +101,6 @@ TEST_F(SeveralEnginesTest, OperationsRunWhereTheirArrayIs) {
   }
 }
 
-TEST_F(SeveralEnginesTest, ArraysOfOneRequestMustBeOnOneDevice) {
-  Put("x", 100, 0);
-  Put("far", 100, 1);
-  Put("near", 100, 0);
-  v1::ComputeHistogramRequest request;
-  *request.mutable_array() = Resident("x");
-  request.add_bins()->mutable_even()->set_bin_count(4);
-  *request.mutable_weights() = Resident("far");
-  ExpectInvalidField(caller_.Compute(request), "weights.resident_array");
-  *request.mutable_weights() = Resident("near");
-  EXPECT_TRUE(caller_.Compute(request).ok());
-  request.clear_weights();
-  *request.mutable_y_array() = Resident("far");
-  ExpectInvalidField(caller_.Compute(request), "y_array.resident_array");
-  *request.mutable_array() = ArrayOf<int32_t>(v1::ELEMENT_TYPE_INT32, std::vector<int32_t>(100, 1));
-  EXPECT_TRUE(caller_.Compute(request).ok()) << "what travels may go to any";
-  *request.mutable_weights() = Resident("x");
-  ExpectInvalidField(caller_.Compute(request), "weights.resident_array");
-}
-
 class LostEngineTest : public testing::Test {
  protected:
   grpc::Status Reduce(const v1::ArraySource& array) {

@@ -90,8 +90,8 @@ struct HistogramOptions {
   std::optional<ArrayInput> y_array = std::nullopt;
   // The weight of each sample, of any element type. The result is then sums of weights.
   std::optional<ArrayInput> weights = std::nullopt;
-  // Which samples count: an array of bool of as many elements. Refused in streams, with several
-  // channels and of sharded arrays.
+  // Which samples count: an array of bool of as many elements. Refused in streams and with several
+  // channels.
   std::optional<ArrayInput> where = std::nullopt;
   OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
   HistogramFormat format = HistogramFormat::kDense;
@@ -103,7 +103,8 @@ struct HistogramOptions {
   bool return_accumulator = false;
   // The strategy that is to run it, as ExecutionStatistics names them, for measuring and for
   // reproducing; the bits are the same. Empty: the server's choice. INVALID_ARGUMENT, with those
-  // that can, where it cannot take the request. Not for streams and sharded arrays.
+  // that can, where it cannot take the request. Not for streams, nor where devices compute a
+  // part each.
   std::string strategy = {};
 };
 

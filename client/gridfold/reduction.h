@@ -32,8 +32,8 @@ struct ReductionOptions {
   // as a whole: not in streams, or with return_accumulator.
   EmptyGroup empty_group = {};
   // Which elements count: an array of bool of the array's shape, or of its last dimensions alone.
-  // argmin and argmax are places among all elements. Refused in streams, with return_accumulator
-  // and of sharded arrays.
+  // argmin and argmax are places among all elements. Refused in streams and with
+  // return_accumulator.
   std::optional<ArrayInput> where = std::nullopt;
   // An element that each group has besides: with sum, product, min, max, all and any only. A value
   // of the array's type. Refused as `where` is.
@@ -46,7 +46,8 @@ struct ReductionOptions {
   uint64_t first_index = 0;
   // The strategy that is to run it, as ExecutionStatistics names them, for measuring and for
   // reproducing; the bits are the same. Empty: the server's choice. INVALID_ARGUMENT, with those
-  // that can, where it cannot take the request. Not for streams and sharded arrays.
+  // that can, where it cannot take the request. Not for streams, nor where devices compute a
+  // part each.
   std::string strategy = {};
 };
 

@@ -45,8 +45,9 @@ struct NewArray {
   std::vector<uint64_t> shape = {};
   // The array is deleted when nobody has used it for this long; nothing: an hour.
   std::optional<absl::Duration> idle_expiry = std::nullopt;
-  // The device to hold it, as an index of ServerInfo::devices. Arrays that are used by the same
-  // request must be on the same device. Nothing: the device with the most room.
+  // The device to hold it, as an index of ServerInfo::devices. Arrays that requests use together
+  // are best on the same one: else they are copied there each time. Nothing: that with the most
+  // room.
   std::optional<uint32_t> device = std::nullopt;
   ArrayPlacement placement = ArrayPlacement::kDefault;
 };

@@ -69,13 +69,14 @@ struct ScanOptions {
   // count.
   uint64_t min_count = 0;
   // Which elements count: an array of bool of the array's shape, or of its last dimensions alone.
-  // The others stand for the operation's identity or, where NaN is ignored, for NaN. Refused of
-  // sharded arrays; a stream's mask is sent beside its elements.
+  // The others stand for the operation's identity or, where NaN is ignored, for NaN. A stream's
+  // mask is sent beside its elements.
   std::optional<ArrayInput> where = std::nullopt;
   ScanDestination destination = InlineDestination{};
   // The strategy that is to run it, as ExecutionStatistics names them, for measuring and for
   // reproducing; the bits are the same. Empty: the server's choice. INVALID_ARGUMENT, with those
-  // that can, where it cannot take the request. Not for streams and sharded arrays.
+  // that can, where it cannot take the request. Not for streams, nor where devices compute a
+  // part each.
   std::string strategy = {};
 };
 

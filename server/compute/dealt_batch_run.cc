@@ -1,8 +1,8 @@
-// Batches with operations on sharded arrays.
+// Batches that several devices work on.
 //
-// Each of those operations has its parts in each round. What one engine has to do of all of them in
-// a round is one job, and so are the batch's other operations, in the first round, with those parts
-// of their engine.
+// Operations that several devices have parts of have theirs in each round. What one engine has to
+// do of all of them in a round is one job, with the batch's other operations on its arrays in the
+// first one.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,14 +12,17 @@
 
 #include "server/compute/batch_run.h"
 #include "server/compute/dealt_run.h"
+#include "server/planning/placement.h"
 #include "server/wire/rpc_status.h"
 
 namespace gridfold::server {
 
 namespace {
 
-v1::ReduceArrayResponse BatchAnswer(v1::ReduceArrayResponse answer) { return answer; }
-v1::ComputeHistogramResponse BatchAnswer(v1::ComputeHistogramResponse answer) { return answer; }
+template <class Response>
+Response BatchAnswer(Response answer) {
+  return answer;
+}
 v1::ScanArrayResponse BatchAnswer(ScanAnswer answer) {
   if (answer.response.has_inline_array()) {
     answer.response.mutable_inline_array()->set_data(answer.data.data(), answer.data.size_bytes());
@@ -168,20 +171,25 @@ class DealtBatchRun final : public DealtRun<ArenaMessage<v1::BatchComputeRespons
     }
   }
 
-  // The batch's other operations, which run on one engine: that of their arrays and of what they
-  // make, where they need one.
+  // The batch's other operations: each on the engine of its arrays, or that of the batch.
   void AddOthers(Round& round) {
-    std::vector<bool> left_out(batch_.operations.size());
-    for (const auto& [index, operation] : dealt_) left_out[index] = true;
-    if (dealt_.size() == left_out.size()) return;
-    const uint32_t engine = common_.engine.value_or(round.begin()->first);
-    round[engine].work.push_back([this, left_out](const JobContext& context) {
-      kernels::RunStatistics run;
-      absl::Status status =
-          RunOperations(batch_, left_out, context.lane, context.stop, run, response_);
-      statistics_.Add(context, run);
-      return status;
-    });
+    std::map<uint32_t, std::vector<bool>> left_out;  // By engine.
+    for (size_t i = 0; i < batch_.operations.size(); ++i) {
+      if (dealt_.count(i) > 0) continue;
+      std::optional<uint32_t> engine = EngineOf(batch_.operations[i]);
+      if (!engine) engine = batch_.engine;
+      if (!engine) engine = round.begin()->first;
+      left_out.try_emplace(*engine, batch_.operations.size(), true).first->second[i] = false;
+    }
+    for (auto& [engine, others] : left_out) {
+      round[engine].work.push_back([this, others = std::move(others)](const JobContext& context) {
+        kernels::RunStatistics run;
+        absl::Status status =
+            RunOperations(batch_, others, context.lane, context.stop, run, response_);
+        statistics_.Add(context, run);
+        return status;
+      });
+    }
   }
 
   JobGroup::Parts MakeJobs(Round round) {
@@ -211,23 +219,32 @@ class DealtBatchRun final : public DealtRun<ArenaMessage<v1::BatchComputeRespons
   ArenaMessage<v1::BatchComputeResponse> response_;
 };
 
+// Whether several devices have parts of the operation.
+template <class Planned>
+bool IsDealt(const Planned& planned) {
+  bool is_dealt = false;
+  if constexpr (requires { IsSharded(planned); }) is_dealt |= IsSharded(planned);
+  if constexpr (requires { planned.gather; }) is_dealt |= planned.gather.has_value();
+  return is_dealt;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DealtRun<ArenaMessage<v1::BatchComputeResponse>>>> Deal(
     const PlannedBatch& batch, const Limits& limits) {
-  std::unique_ptr<DealtBatchRun> run;
+  if (limits.engine_count < 2) return nullptr;
+  auto run = std::make_unique<DealtBatchRun>(batch);
+  bool is_needed = false;
   for (size_t i = 0; i < batch.operations.size(); ++i) {
-    const bool is_sharded = std::visit(
-        [](const auto& planned) {
-          if constexpr (requires { IsSharded(planned); }) return IsSharded(planned);
-          return false;
-        },
-        batch.operations[i]);
-    if (!is_sharded) continue;
-    if (run == nullptr) run = std::make_unique<DealtBatchRun>(batch);
+    const std::optional<uint32_t> engine = EngineOf(batch.operations[i]);
+    is_needed |= engine && engine != batch.engine;
+    if (!std::visit([](const auto& planned) { return IsDealt(planned); }, batch.operations[i])) {
+      continue;
+    }
+    is_needed = true;
     if (absl::Status status = run->Add(i, limits); !status.ok()) return status;
   }
-  return run;
+  return is_needed ? std::move(run) : nullptr;
 }
 
 }  // namespace gridfold::server

@@ -112,6 +112,11 @@ TEST_F(DealtFaultTest, ADeviceThatFailsUnderLoadTakesOnlyWhatNeedsIt) {
   EXPECT_EQ(unnamed_failures, 0);
   ExpectError(Compute(Sum(Resident("sharded"))), grpc::StatusCode::UNAVAILABLE, kReasonEngineLost);
   ExpectError(Compute(Sum(Resident("on-1"))), grpc::StatusCode::UNAVAILABLE, kReasonEngineLost);
+  v1::ComputeHistogramRequest weighted;
+  *weighted.mutable_array() = Resident("on-0");
+  *weighted.mutable_weights() = Resident("on-1");
+  weighted.add_bins()->mutable_integer()->set_bin_count(2);
+  ExpectError(caller_.Compute(weighted), grpc::StatusCode::UNAVAILABLE, kReasonEngineLost);
   const auto sent = ArrayOf(v1::ELEMENT_TYPE_INT32, std::vector<int32_t>(10'000));
   EXPECT_TRUE(Compute(Sum(sent)).ok()) << "the other devices take its part";
   ASSERT_TRUE(caller_.Delete("sharded").ok());

@@ -149,6 +149,7 @@ std::vector<PartPlace> PlacesOfParts(const PlannedHistogram& planned, const Limi
 
 absl::StatusOr<std::unique_ptr<DealtRun<v1::ComputeHistogramResponse>>> Deal(
     const PlannedHistogram& planned, const Limits& limits) {
+  if (planned.gather) return Gather(planned);
   const std::vector<ArrayShard>& shards = planned.shards.any();
   std::vector<PartPlace> places =
       shards.empty() ? PlacesOfParts(planned, limits) : PlacesOf(shards);

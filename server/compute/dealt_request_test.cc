@@ -290,18 +290,5 @@ TEST_F(DealtRequestTest, WideHistograms) {
   }
 }
 
-TEST_F(DealtRequestTest, WhatShardedArraysDoNotDoIsNamed) {
-  Devices devices(2);
-  const std::vector<float> values = Floats(kCount);
-  PutSharded(devices, "x", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
-  devices.caller().Put("w", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
-  v1::ComputeHistogramRequest weighted = Histogram(Resident("x"), 3);
-  *weighted.mutable_weights() = Resident("w");
-  ExpectInvalidField(devices.caller().Compute(weighted), "weights.resident_array");
-  *weighted.mutable_array() = Resident("w");
-  *weighted.mutable_weights() = Resident("x");
-  ExpectInvalidField(devices.caller().Compute(weighted), "weights.resident_array");
-}
-
 }  // namespace
 }  // namespace gridfold::server

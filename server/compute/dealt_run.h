@@ -1,7 +1,7 @@
 // Planned requests that several lanes work on: what each of them runs, and the answer that is made
 // of it. Those are requests on sharded arrays, each of whose devices works on its own shard; and
 // large reductions and histograms of arrays that any device can read, whose parts any lane takes.
-// What no device can do with its own shard is done by one, with all of them (gathered_run.cc).
+// What no device can do with what it has is done by one, with copies of the rest (gathered_run.cc).
 //
 // Parts are jobs of a JobGroup (scheduling/job_group.h). Errors are those of the same request on
 // one lane; dealt_reduction.h, dealt_histogram.h and dealt_scan.h of kernels/folds say how the
@@ -27,6 +27,8 @@
 #include "server/base/limits.h"
 #include "server/planning/array_request_validation.h"
 #include "server/planning/batch_validation.h"
+#include "server/planning/keyed_validation.h"
+#include "server/planning/paired_validation.h"
 #include "server/planning/request_validation.h"
 #include "server/scheduling/job.h"
 #include "server/scheduling/job_group.h"
@@ -85,6 +87,10 @@ absl::StatusOr<std::unique_ptr<DealtRun<v1::ComputeQuantilesResponse>>> Deal(
     const PlannedQuantiles& planned, const Limits& limits);
 absl::StatusOr<std::unique_ptr<DealtRun<v1::SelectTopResponse>>> Deal(const PlannedTop& planned,
                                                                       const Limits& limits);
+absl::StatusOr<std::unique_ptr<DealtRun<v1::ReduceByKeyResponse>>> Deal(
+    const PlannedKeyedReduction& planned, const Limits& limits);
+absl::StatusOr<std::unique_ptr<DealtRun<v1::RelateArraysResponse>>> Deal(
+    const PlannedPaired& planned, const Limits& limits);
 absl::StatusOr<std::unique_ptr<DealtRun<v1::CreateArrayResponse>>> Deal(
     const PlannedCreation& planned, const Limits& limits);
 absl::StatusOr<std::unique_ptr<DealtRun<ArenaMessage<v1::BatchComputeResponse>>>> Deal(
@@ -94,6 +100,7 @@ absl::StatusOr<std::unique_ptr<DealtRun<ArenaMessage<v1::BatchComputeResponse>>>
 
 // Runs of requests that have a `gather`.
 std::unique_ptr<DealtRun<v1::ReduceArrayResponse>> Gather(const PlannedReduction& planned);
+std::unique_ptr<DealtRun<v1::ComputeHistogramResponse>> Gather(const PlannedHistogram& planned);
 std::unique_ptr<DealtRun<ScanAnswer>> Gather(const PlannedScan& planned);
 
 // A part of a request: which elements, and on which engine, if not on any.

@@ -308,8 +308,8 @@ class DealtScanRun final : public DealtRun<ScanAnswer> {
 
 absl::StatusOr<std::unique_ptr<DealtRun<ScanAnswer>>> Deal(const PlannedScan& planned,
                                                            const Limits&) {
-  if (!planned.input.is_sharded()) return nullptr;
   if (planned.gather) return Gather(planned);
+  if (!planned.input.is_sharded()) return nullptr;
   return std::make_unique<DealtScanRun>(planned);
 }
 

@@ -1,11 +1,11 @@
-// Requests on sharded arrays of which no part can be computed by itself.
+// Requests whose arrays no device has all of (planning/gathering.h).
 //
-// In the first round each device copies its shard to the one that computes. In the second, that one
-// runs the request as if the array had always been there. Results in place go back in a third.
+// In the first round each device copies what it has to the one that computes. In the second, that
+// one runs the request as if the arrays had always been there. Results in place go back in a third.
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,88 +17,152 @@ namespace gridfold::server {
 
 namespace {
 
-bool IsInPlace(const PlannedScan& planned) {
-  return std::holds_alternative<InPlaceResult>(planned.result);
-}
-template <class Planned>
-bool IsInPlace(const Planned&) {
-  return false;
-}
+using Places = std::vector<kernels::InputSpan*>;
 
-// What is made of the results stays on the device.
-void PlaceResult(uint32_t engine, PlannedScan& planned) {
-  if (auto* const made = std::get_if<NewArrayResult>(&planned.result)) made->engine = engine;
+// Where a plan has the addresses of its arrays, in the order in which they were gathered; null
+// where it has no such array.
+kernels::InputSpan* MaskIn(std::optional<PlannedSelection>& selection) {
+  return selection && selection->mask ? &selection->mask->data : nullptr;
+}
+Places PlacesIn(PlannedReduction& planned) {
+  return {&planned.input.data, MaskIn(planned.selection)};
+}
+Places PlacesIn(PlannedScan& planned) { return {&planned.input.data, MaskIn(planned.selection)}; }
+Places PlacesIn(PlannedHistogram& planned) {
+  return {&planned.input.array, &planned.input.y_array, &planned.input.weights,
+          MaskIn(planned.selection)};
+}
+Places PlacesIn(PlannedKeyedReduction& planned) {
+  Places places = {&planned.input.keys};
+  for (kernels::InputSpan& keys : planned.input.further_keys) places.push_back(&keys);
+  places.push_back(&planned.input.values);
+  return places;
+}
+Places PlacesIn(PlannedPaired& planned) {
+  return {&planned.input.x, &planned.input.y, &planned.input.weights};
+}
+Places PlacesIn(PlannedQuantiles& planned) {
+  return {&planned.input.data, planned.weights ? &planned.weights->data : nullptr};
+}
+Places PlacesIn(PlannedTop& planned) { return {&planned.input.data}; }
+
+// What plans say of an array beside its address.
+void Describe(const GatheredArray& array, kernels::MutableResidentSpan copy, PlannedScan& planned) {
+  if (array.field == planned.input.field) planned.input.resident->shards.front().span = copy;
+}
+void Describe(const GatheredArray& array, kernels::MutableResidentSpan copy,
+              PlannedHistogram& planned) {
+  for (InputArray& truth : planned.truths) {
+    if (truth.field == array.field) truth.data = kernels::ResidentSpan(copy);
+  }
 }
 template <class Planned>
-void PlaceResult(uint32_t, Planned&) {}
+void Describe(const GatheredArray&, kernels::MutableResidentSpan, Planned&) {}
+
+// The array that the results of a scan go back to, if that is a copy.
+const GatheredArray* ResultIn(const PlannedScan& planned) {
+  if (!std::holds_alternative<InPlaceResult>(planned.result)) return nullptr;
+  const GatheredArray& first = planned.gather->gathered.front();
+  return first.field == planned.input.field ? &first : nullptr;
+}
+template <class Planned>
+const GatheredArray* ResultIn(const Planned&) {
+  return nullptr;
+}
 
 template <class Planned, class Response>
 class GatheredRun final : public DealtRun<Response> {
  public:
   explicit GatheredRun(const Planned& planned)
-      : planned_(planned), shards_(planned.input.resident->shards) {}
+      : planned_(planned), gather_(*planned.gather), copies_(gather_.gathered.size()) {}
 
   JobGroup::Parts Begin(const JobWork& common) override {
     common_ = common;
-    return OfShards(
-        [this](size_t shard, const JobContext& context) { return Bring(shards_[shard], context); });
+    common_.answer_bytes = 0;  // The first round takes the room.
+    JobGroup::Parts parts;
+    JobWork work = common;
+    for (size_t i = 0; i < copies_.size(); ++i) {
+      const auto bring = [this, i](const ArrayShard& shard, const JobContext& context) {
+        return Bring(i, shard, context);
+      };
+      for (JobWork& part : PartsOf(gather_.gathered[i], work, bring)) {
+        parts.push_back(std::move(part));
+      }
+      // What arrived in the message waits with the first array's parts.
+      work.payload_bytes = 0;
+      work.answer_bytes = 0;
+    }
+    return parts;
   }
 
   absl::StatusOr<JobGroup::Parts> EndRound(const JobContext&) override {
-    common_.answer_bytes = 0;  // The first round has taken the room.
     if (!answer_) {
-      const PartPlace whole{engine(), 0, planned_.input.description.element_count};
-      return MakeParts(common_, {whole}, element_bytes(),
+      return MakeParts(common_, {PartPlace{gather_.engine, 0, CopiedBytes()}}, 1,
                        [this](size_t, const JobContext& context) { return Run(context); });
     }
-    if (!IsInPlace(planned_) || std::exchange(puts_back_, true)) return JobGroup::Parts();
-    return OfShards([this](size_t shard, const JobContext& context) {
-      return PutBack(shards_[shard], context);
+    const GatheredArray* const result = ResultIn(planned_);
+    if (result == nullptr || std::exchange(puts_back_, true)) return JobGroup::Parts();
+    return PartsOf(*result, common_, [this](const ArrayShard& shard, const JobContext& context) {
+      return PutBack(shard, context);
     });
   }
 
-  absl::StatusOr<Response> MakeAnswer(const JobContext&) override { return *std::move(answer_); }
-
- private:
-  uint32_t engine() const { return planned_.gather->engine; }
-  uint64_t element_bytes() const {
-    return kernels::ElementSize(planned_.input.description.element_type);
+  absl::StatusOr<Response> MakeAnswer(const JobContext&) override {
+    copies_.clear();  // A batch keeps this run until its call has ended.
+    return *std::move(answer_);
   }
 
-  JobGroup::Parts OfShards(
-      const std::function<absl::Status(size_t, const JobContext&)>& run) const {
-    return MakeParts(common_, PlacesOf(shards_), element_bytes(), run);
+ private:
+  using OfShard = std::function<absl::Status(const ArrayShard&, const JobContext&)>;
+
+  static uint64_t ElementBytes(const GatheredArray& one) {
+    return kernels::ElementSize(one.array.element_type);
+  }
+  uint64_t CopiedBytes() const {
+    uint64_t size_bytes = 0;
+    for (const GatheredArray& one : gather_.gathered) size_bytes += one.array.size_bytes();
+    return size_bytes;
+  }
+
+  static JobGroup::Parts PartsOf(const GatheredArray& one, const JobWork& common,
+                                 const OfShard& run) {
+    return MakeParts(common, PlacesOf(one.shards), ElementBytes(one),
+                     [&one, run](size_t shard, const JobContext& context) {
+                       return run(one.shards[shard], context);
+                     });
   }
 
   // The shard's place in the copy.
-  kernels::MutableResidentSpan PlaceOf(const ArrayShard& shard) const {
-    return {copy_->span().data + shard.first_element * element_bytes(), shard.span.size_bytes};
+  kernels::MutableResidentSpan PlaceOf(size_t i, const ArrayShard& shard) const {
+    return {copies_[i]->span().data + shard.first_element * ElementBytes(gather_.gathered[i]),
+            shard.span.size_bytes};
   }
 
-  absl::Status Bring(const ArrayShard& shard, const JobContext& context) {
-    if (absl::Status status = Allocate(); !status.ok()) return status;
+  absl::Status Bring(size_t i, const ArrayShard& shard, const JobContext& context) {
+    if (absl::Status status = Allocate(i); !status.ok()) return status;
     this->statistics_.Add(context, {.strategy = "gather", .bytes_read = shard.span.size_bytes});
-    return context.lane.Copy(kernels::ResidentSpan(shard.span), PlaceOf(shard), context.stop);
+    return context.lane.Copy(kernels::ResidentSpan(shard.span), PlaceOf(i, shard), context.stop);
   }
 
-  absl::Status Allocate() {
+  absl::Status Allocate(size_t i) {
     const std::lock_guard lock(mutex_);
-    if (copy_ != nullptr) return absl::OkStatus();
-    const kernels::ArrayDescription& array = planned_.input.description;
-    absl::StatusOr<ArrayLease> copy = planned_.gather->arrays.Allocate(
-        kernels::ArrayDescription::Vector(array.element_type, array.element_count), engine());
+    if (copies_[i] != nullptr) return absl::OkStatus();
+    absl::StatusOr<ArrayLease> copy =
+        gather_.arrays.Allocate(gather_.gathered[i].array, gather_.engine);
     if (!copy.ok()) return copy.status();
-    copy_ = *std::move(copy);
+    copies_[i] = *std::move(copy);
     return absl::OkStatus();
   }
 
   absl::Status Run(const JobContext& context) {
     Planned planned = planned_;
-    const kernels::MutableResidentSpan span{copy_->span().data,
-                                            planned.input.description.size_bytes()};
-    planned.input.data = kernels::ResidentSpan(span);
-    planned.input.resident->shards = {{engine(), 0, planned.input.description.element_count, span}};
-    PlaceResult(engine(), planned);
+    const Places places = PlacesIn(planned);
+    for (size_t i = 0; i < copies_.size(); ++i) {
+      const GatheredArray& one = gather_.gathered[i];
+      const kernels::MutableResidentSpan copy{copies_[i]->span().data, one.array.size_bytes()};
+      *places[one.place] = kernels::ResidentSpan(copy);
+      Describe(one, copy, planned);
+    }
     kernels::RunStatistics run;
     absl::StatusOr<Response> answer = RunPlanned(planned, context.lane, context.stop, run);
     this->statistics_.Add(context, run);
@@ -109,14 +173,15 @@ class GatheredRun final : public DealtRun<Response> {
 
   // Not to be stopped: half of it would be neither the input nor the result.
   absl::Status PutBack(const ArrayShard& shard, const JobContext& context) {
-    return context.lane.Copy(kernels::ResidentSpan(PlaceOf(shard)), shard.span, std::stop_token());
+    return context.lane.Copy(kernels::ResidentSpan(PlaceOf(0, shard)), shard.span,
+                             std::stop_token());
   }
 
   const Planned& planned_;
-  const std::vector<ArrayShard> shards_;
+  const PlannedGather& gather_;
   JobWork common_;
   std::mutex mutex_;
-  ArrayLease copy_;  // Guarded by mutex_ in the first round.
+  std::vector<ArrayLease> copies_;  // Guarded by mutex_ in the first round.
   std::optional<Response> answer_;
   bool puts_back_ = false;
 };
@@ -126,9 +191,23 @@ class GatheredRun final : public DealtRun<Response> {
 std::unique_ptr<DealtRun<v1::ReduceArrayResponse>> Gather(const PlannedReduction& planned) {
   return std::make_unique<GatheredRun<PlannedReduction, v1::ReduceArrayResponse>>(planned);
 }
-
+std::unique_ptr<DealtRun<v1::ComputeHistogramResponse>> Gather(const PlannedHistogram& planned) {
+  return std::make_unique<GatheredRun<PlannedHistogram, v1::ComputeHistogramResponse>>(planned);
+}
 std::unique_ptr<DealtRun<ScanAnswer>> Gather(const PlannedScan& planned) {
   return std::make_unique<GatheredRun<PlannedScan, ScanAnswer>>(planned);
+}
+
+absl::StatusOr<std::unique_ptr<DealtRun<v1::ReduceByKeyResponse>>> Deal(
+    const PlannedKeyedReduction& planned, const Limits&) {
+  if (!planned.gather) return nullptr;
+  return std::make_unique<GatheredRun<PlannedKeyedReduction, v1::ReduceByKeyResponse>>(planned);
+}
+
+absl::StatusOr<std::unique_ptr<DealtRun<v1::RelateArraysResponse>>> Deal(
+    const PlannedPaired& planned, const Limits&) {
+  if (!planned.gather) return nullptr;
+  return std::make_unique<GatheredRun<PlannedPaired, v1::RelateArraysResponse>>(planned);
 }
 
 absl::StatusOr<std::unique_ptr<DealtRun<v1::ComputeQuantilesResponse>>> Deal(

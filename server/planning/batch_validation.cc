@@ -88,18 +88,6 @@ class BatchTotals {
   uint64_t channels_left_ = kChannelCountMax;
 };
 
-std::optional<uint32_t> EngineOfOperation(const PlannedOperation& operation) {
-  return std::visit(
-      [](const auto& planned) -> std::optional<uint32_t> {
-        if constexpr (std::is_same_v<decltype(planned), const absl::Status&>) {
-          return std::nullopt;
-        } else {
-          return EngineOf(planned);
-        }
-      },
-      operation);
-}
-
 // What an operation makes goes to the batch's engine, or says which that is.
 void Agree(uint32_t& made, std::optional<uint32_t>& engine) {
   if (!engine) engine = made;
@@ -121,16 +109,14 @@ void MakeAgree(Planned& planned, std::optional<uint32_t>& engine) {
   if constexpr (requires { planned.room_engine; }) Agree(planned.room_engine, engine);
 }
 
-// A batch runs on one engine: that of the first resident array. An operation on an array of another
-// one gets an error in its place, and what operations make goes where the others are.
-void AgreeOnEngine(std::vector<PlannedOperation>& operations) {
-  std::optional<uint32_t> engine;
-  for (PlannedOperation& operation : operations) {
-    absl::Status status = RequireEngine("array", EngineOfOperation(operation), "batch", engine);
-    if (!status.ok()) operation = std::move(status);
+// Operations run where their arrays are; the others run where the first one of these does.
+void AgreeOnEngine(PlannedBatch& batch) {
+  for (const PlannedOperation& operation : batch.operations) {
+    if (!batch.engine) batch.engine = EngineOf(operation);
   }
-  for (PlannedOperation& operation : operations) {
-    std::visit([&](auto& planned) { MakeAgree(planned, engine); }, operation);
+  for (PlannedOperation& operation : batch.operations) {
+    if (EngineOf(operation)) continue;
+    std::visit([&](auto& planned) { MakeAgree(planned, batch.engine); }, operation);
   }
 }
 
@@ -151,7 +137,7 @@ absl::StatusOr<PlannedBatch> PlanRequest(const v1::BatchComputeRequest& request,
     batch.operations.push_back(Plan(operation, context));
     if (absl::Status status = totals.Add(batch.operations.back()); !status.ok()) return status;
   }
-  AgreeOnEngine(batch.operations);
+  AgreeOnEngine(batch);
   return batch;
 }
 

@@ -20,6 +20,8 @@ using PlannedOperation = std::variant<absl::Status, PlannedReduction, PlannedSca
 
 struct PlannedBatch {
   std::vector<PlannedOperation> operations;  // In the request's order.
+  // Where those run whose arrays any engine can read, and what they make goes, if they need one.
+  std::optional<uint32_t> engine = std::nullopt;
 };
 
 // Errors (INVALID_ARGUMENT that names "operations") concern the whole batch: too many operations,

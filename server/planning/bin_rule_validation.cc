@@ -61,18 +61,18 @@ uint64_t RuleBinsMax(uint64_t sample_count, const Limits& limits) {
   return std::min({std::max(sample_count, kRuleBinsFloor), limits.bin_count_max, room});
 }
 
-void PlaceRule(kernels::BinRule rule, PlannedHistogram& planned) {
-  uint32_t engine = 0;
+void PlaceRule(PlannedHistogram& planned) {
+  if (!planned.rule) return;
+  uint32_t& engine = planned.rule->engine;
   if (planned.selection) {
     engine = planned.selection->engine;
   } else {
     engine = planned.engine ? *planned.engine : planned.arrays.EngineWithMostRoom();
   }
   // A standard deviation of some of the samples needs room on an engine.
-  if (NeedsStandardDeviation(rule) && !planned.plan.bins.front().automatic_range) {
+  if (NeedsStandardDeviation(planned.rule->rule) && !planned.plan.bins.front().automatic_range) {
     planned.engine = engine;
   }
-  planned.rule = PlannedBinRule{rule, engine};
 }
 
 }  // namespace gridfold::server

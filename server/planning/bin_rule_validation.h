@@ -31,8 +31,9 @@ absl::Status RefuseRules(const google::protobuf::RepeatedPtrField<v1::BinSpecifi
 // aside before the number is known, follows from the request's size.
 uint64_t RuleBinsMax(uint64_t sample_count, const Limits& limits);
 
-// Adds the rule to what is planned otherwise, with the engine that it needs, if it needs one.
-void PlaceRule(kernels::BinRule rule, PlannedHistogram& planned);
+// Says where the rule, if there is one, has room, once all else is planned, and which engine the
+// histogram needs by it, if it needs one.
+void PlaceRule(PlannedHistogram& planned);
 
 }  // namespace gridfold::server
 

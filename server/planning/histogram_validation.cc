@@ -1,6 +1,8 @@
 // Plans histograms: PlanRequest and PlanStream of their requests.
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -44,34 +46,41 @@ bool AreAlike(const std::vector<ArrayShard>& a, const std::vector<ArrayShard>& b
                     });
 }
 
-// The arrays of a histogram, with what keeps them.
+// The arrays of a histogram.
 struct HistogramArrays {
-  kernels::HistogramInput input;
-  std::vector<ArrayLease> leases;
-  std::vector<RegionLease> regions;
-  std::optional<uint32_t> engine;
-  HistogramShards shards;
-  std::vector<InputArray> truths;
+  InputArray samples;
+  std::optional<InputArray> y = std::nullopt;
+  std::optional<InputArray> weights = std::nullopt;
 
-  // Stores the array's data in `place`. INVALID_ARGUMENT where the array lies on another device
-  // than one before it.
-  absl::Status Hold(const InputArray& array, kernels::InputSpan& place,
-                    std::vector<ArrayShard>& its_shards) {
-    place = array.data;
-    absl::Status status = RequireEngine(array.field, array.engine(), "request", engine);
-    if (!status.ok()) return status;
-    const std::vector<ArrayShard>& others = shards.any();
-    if (array.is_sharded() ? engine || !(others.empty() || AreAlike(array.resident->shards, others))
-                           : array.engine() && !others.empty()) {
-      return InvalidField(array.field, "lies on other devices than another array of the request");
+  std::array<InputArray*, 3> all() {
+    return {&samples, y ? &*y : nullptr, weights ? &*weights : nullptr};
+  }
+
+  // Whether each device that has some elements of one has the same of all, or can read the others.
+  bool AreSharded() {
+    const InputArray* first = nullptr;
+    bool are_alike = true;
+    for (const InputArray* const array : all()) {
+      if (array == nullptr) continue;
+      if (!array->is_sharded()) {
+        are_alike &= !array->engine();
+      } else if (first == nullptr) {
+        first = array;
+      } else {
+        are_alike &= AreAlike(array->resident->shards, first->resident->shards);
+      }
     }
-    if (array.is_sharded()) its_shards = array.resident->shards;
-    if (array.is_bool) truths.push_back(array);
-    if (array.resident) leases.push_back(array.resident->lease);
-    if (array.region != nullptr) regions.push_back(array.region);
-    return absl::OkStatus();
+    return first != nullptr && are_alike;
   }
 };
+
+// Takes an array into the plan, with its shards where devices work on their own.
+void HoldPart(const InputArray& array, kernels::InputSpan& place,
+              std::vector<ArrayShard>& its_shards, PlannedHistogram& planned) {
+  Hold(array, place, planned);
+  if (array.is_sharded()) its_shards = array.resident->shards;
+  if (array.is_bool) planned.truths.push_back(array);
+}
 
 // An array that accompanies the samples, one element for each.
 absl::StatusOr<InputArray> ValidateCompanion(const v1::ArraySource& source, const char* field,
@@ -88,11 +97,12 @@ absl::StatusOr<InputArray> ValidateCompanion(const v1::ArraySource& source, cons
   return companion;
 }
 
-absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request, const InputArray& samples,
+absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request,
                            const PlanningContext& context, kernels::HistogramSpec& spec,
                            HistogramArrays& arrays) {
   if (!request.has_y_array()) return absl::OkStatus();
-  const absl::StatusOr<InputArray> y_array =
+  const InputArray& samples = arrays.samples;
+  absl::StatusOr<InputArray> y_array =
       ValidateCompanion(request.y_array(), "y_array", samples, context);
   if (!y_array.ok()) return y_array.status();
   if (y_array->description.element_type != samples.description.element_type ||
@@ -103,18 +113,20 @@ absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request, const Inp
                                      kernels::ElementTypeName(samples.description.element_type)));
   }
   spec.two_dimensional = true;
-  return arrays.Hold(*y_array, arrays.input.y_array, arrays.shards.y_array);
+  arrays.y = *std::move(y_array);
+  return absl::OkStatus();
 }
 
-absl::Status ConvertWeights(const v1::ComputeHistogramRequest& request, const InputArray& samples,
+absl::Status ConvertWeights(const v1::ComputeHistogramRequest& request,
                             const PlanningContext& context, kernels::HistogramSpec& spec,
                             HistogramArrays& arrays) {
   if (!request.has_weights()) return absl::OkStatus();
-  const absl::StatusOr<InputArray> weights =
-      ValidateCompanion(request.weights(), "weights", samples, context);
+  absl::StatusOr<InputArray> weights =
+      ValidateCompanion(request.weights(), "weights", arrays.samples, context);
   if (!weights.ok()) return weights.status();
   spec.weight_type = weights->description.element_type;
-  return arrays.Hold(*weights, arrays.input.weights, arrays.shards.weights);
+  arrays.weights = *std::move(weights);
+  return absl::OkStatus();
 }
 
 absl::Status ConvertChannelCount(const v1::ComputeHistogramRequest& request,
@@ -142,23 +154,43 @@ absl::Status RefuseChannels(const kernels::HistogramPlan& plan) {
 }
 
 // The samples that count.
-absl::Status PlanSelected(const v1::ComputeHistogramRequest& request, const InputArray& array,
+absl::Status PlanSelected(const v1::ComputeHistogramRequest& request, const InputArray& samples,
                           const PlanningContext& context, PlannedHistogram& planned) {
+  if (!request.has_where()) return absl::OkStatus();
+  if (absl::Status status = RefuseChannels(planned.plan); !status.ok()) return status;
+  return Assign(PlanSelection(&request.where(), samples, context), planned.selection);
+}
+
+absl::Status PlanRoomOfSelected(const PlanningContext& context, PlannedHistogram& planned) {
+  if (!planned.selection) return absl::OkStatus();
   const kernels::HistogramPlan& plan = planned.plan;
-  if (absl::Status status = RefuseChannels(plan); !status.ok()) return status;
-  if (!planned.shards.any().empty()) return InvalidField("where", "not of a sharded array");
-  absl::StatusOr<PlannedSelection> selection = PlanSelection(&request.where(), array, context);
-  if (!selection.ok()) return selection.status();
-  const InputArray& mask = *selection->mask;
-  absl::Status status = RequireEngine(mask.field, mask.engine(), "request", planned.engine);
-  if (!status.ok()) return status;
+  if (planned.selection->mask->region != nullptr) {
+    planned.regions.push_back(planned.selection->mask->region);
+  }
   uint64_t sample_bytes = kernels::ElementSize(plan.array.element_type);
   if (plan.two_dimensional) sample_bytes *= 2;
   if (plan.weight_type) sample_bytes += kernels::ElementSize(*plan.weight_type);
-  status = PlanRoom(sample_bytes, plan.array.element_count, planned.engine, context, *selection);
-  if (!status.ok()) return status;
-  if (mask.region != nullptr) planned.regions.push_back(mask.region);
-  planned.selection = *std::move(selection);
+  return PlanRoom(sample_bytes, plan.array.element_count, planned.engine, context,
+                  *planned.selection);
+}
+
+// Where the histogram is counted, and has its arrays: on one device, unless those that have shards
+// count them.
+absl::Status PlanPlace(const PlanningContext& context, HistogramArrays& arrays,
+                       PlannedHistogram& planned) {
+  const auto [samples, y, weights] = arrays.all();
+  if (!arrays.AreSharded() || planned.selection || planned.rule) {
+    InputArray* const inputs[] = {samples, y, weights,
+                                  planned.selection ? MaskOf(*planned.selection) : nullptr};
+    absl::Status status = Gather(inputs, std::nullopt, context, planned.gather);
+    if (!status.ok()) return status;
+    planned.engine = EngineOf(inputs);
+  }
+  HoldPart(*samples, planned.input.array, planned.shards.array, planned);
+  if (y != nullptr) HoldPart(*y, planned.input.y_array, planned.shards.y_array, planned);
+  if (weights != nullptr) {
+    HoldPart(*weights, planned.input.weights, planned.shards.weights, planned);
+  }
   return absl::OkStatus();
 }
 
@@ -211,43 +243,33 @@ absl::Status CheckStreamedHistogram(kernels::HistogramPlan plan, const Limits& l
 absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
+  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::HistogramSpec spec;
-  HistogramArrays arrays;
-  // One after the other: the last one that does not fit is named.
-  absl::Status held = arrays.Hold(*array, arrays.input.array, arrays.shards.array);
-  if (held.ok()) held = ConvertYArray(request, *array, context, spec, arrays);
-  if (held.ok()) held = ConvertWeights(request, *array, context, spec, arrays);
-  const bool is_sharded = !arrays.shards.any().empty();
+  HistogramArrays arrays{*std::move(array)};
   const absl::Status converted =
-      FirstError(ConvertSpec(request, spec), held,
-                 is_sharded ? RefuseStrategy(request, "a sharded array") : absl::OkStatus());
+      FirstError(ConvertSpec(request, spec), ConvertYArray(request, context, spec, arrays),
+                 ConvertWeights(request, context, spec, arrays));
   if (!converted.ok()) return converted;
   std::optional<kernels::BinRule> rule;
-  absl::Status status = ConvertRule(request, rule);
-  if (status.ok() && is_sharded) status = RefuseRules(request.bins(), "bins", "a sharded array");
-  if (!status.ok()) return status;
+  if (absl::Status status = ConvertRule(request, rule); !status.ok()) return status;
+  const kernels::ArrayDescription samples = arrays.samples.description;
   if (rule) {
     std::get<kernels::EvenBinsSpec>(spec.bins.front()).bin_count =
-        RuleBinsMax(array->description.element_count, limits);
+        RuleBinsMax(samples.element_count, limits);
   }
   absl::StatusOr<kernels::HistogramPlan> plan =
-      kernels::OutlineHistogram(array->description, std::move(spec), limits.bin_count_max);
-  if (status = CheckPlan(plan, limits); !status.ok()) return status;
-  PlannedHistogram planned{*std::move(plan),
-                           arrays.input,
-                           std::move(arrays.shards),
-                           std::move(arrays.leases),
-                           std::move(arrays.regions),
-                           arrays.engine,
-                           std::nullopt,
-                           std::move(arrays.truths),
-                           context.arrays};
-  if (request.has_where()) {
-    if (status = PlanSelected(request, *array, context, planned); !status.ok()) return status;
-  }
-  if (rule) PlaceRule(*rule, planned);
+      kernels::OutlineHistogram(samples, std::move(spec), limits.bin_count_max);
+  absl::Status status = CheckPlan(plan, limits);
+  if (!status.ok()) return status;
+  PlannedHistogram planned{.plan = *std::move(plan), .arrays = context.arrays};
+  if (rule) planned.rule = PlannedBinRule{*rule};
+  status = PlanSelected(request, arrays.samples, context, planned);
+  if (status.ok()) status = PlanPlace(context, arrays, planned);
+  if (status.ok()) status = PlanRoomOfSelected(context, planned);
+  if (status.ok() && IsSharded(planned)) status = RefuseStrategy(request, "a sharded array");
+  if (!status.ok()) return status;
+  PlaceRule(planned);
   planned.is_compact = request.compact_answer() && !planned.plan.sparse;
   return planned;
 }

@@ -20,19 +20,16 @@ namespace {
 
 using kernels::InvalidField;
 
-// Takes the array at `field` into the plan; one that accompanies the keys has as many elements.
+// The arrays of a request, in the order of PlannedKeyedReduction::gather; all have as many elements
+// as the keys.
 class ArrayHolder {
  public:
-  ArrayHolder(const PlanningContext& context, PlannedKeyedReduction& planned)
-      : context_(context), planned_(planned) {}
+  explicit ArrayHolder(const PlanningContext& context) : context_(context) {}
 
   absl::Status Hold(const v1::ArraySource& source, absl::string_view field,
-                    kernels::ArrayDescription& description, kernels::InputSpan& place) {
+                    kernels::ArrayDescription& description) {
     absl::StatusOr<InputArray> array = ValidateArray(source, field, context_);
     if (!array.ok()) return array.status();
-    if (array->is_sharded()) {
-      return InvalidField(array->field, "a sharded array has no groups by key");
-    }
     if (array->is_bool) {
       return InvalidField(array->type_field(), "groups by key take no bool: send uint8");
     }
@@ -42,19 +39,30 @@ class ArrayHolder {
       return InvalidField(array->count_field(),
                           absl::StrCat(element_count, " elements, where `keys` has ", *key_count_));
     }
-    absl::Status status = RequireEngine(array->field, array->engine(), "request", planned_.engine);
-    if (!status.ok()) return status;
     description = kernels::ArrayDescription::Vector(array->description.element_type, element_count);
-    place = array->data;
-    if (array->resident) planned_.leases.push_back(array->resident->lease);
-    if (array->region != nullptr) planned_.regions.push_back(array->region);
+    arrays_.push_back(*std::move(array));
+    return absl::OkStatus();
+  }
+
+  // Gathers all, and takes them into the plan.
+  absl::Status Settle(PlannedKeyedReduction& planned) {
+    std::vector<InputArray*> inputs;
+    for (InputArray& array : arrays_) inputs.push_back(&array);
+    absl::Status status = Gather(inputs, std::nullopt, context_, planned.gather);
+    if (!status.ok()) return status;
+    planned.engine = EngineOf(inputs);
+    server::Hold(arrays_.front(), planned.input.keys, planned);
+    for (size_t i = 1; i + 1 < arrays_.size(); ++i) {
+      server::Hold(arrays_[i], planned.input.further_keys.emplace_back(), planned);
+    }
+    server::Hold(arrays_.back(), planned.input.values, planned);
     return absl::OkStatus();
   }
 
  private:
   const PlanningContext& context_;
-  PlannedKeyedReduction& planned_;
   std::optional<uint64_t> key_count_;
+  std::vector<InputArray> arrays_;
 };
 
 // The further coordinates of bins, in the order of the dimensions, and the paths of their fields.
@@ -151,21 +159,21 @@ absl::Status ConvertSpec(const v1::ReduceByKeyRequest& request,
 absl::Status HoldArrays(const v1::ReduceByKeyRequest& request, const PlanningContext& context,
                         PlannedKeyedReduction& planned,
                         std::vector<kernels::ElementType>& further_types) {
-  ArrayHolder holder(context, planned);
+  ArrayHolder holder(context);
   const FurtherKeys further = FurtherKeysOf(request);
   absl::Status status = CheckAxisCount(further);
   if (status.ok()) {
-    status = holder.Hold(request.keys(), "keys", planned.plan.keys, planned.input.keys);
+    status = holder.Hold(request.keys(), "keys", planned.plan.keys);
   }
   for (size_t i = 0; i < further.sources.size() && status.ok(); ++i) {
     kernels::ArrayDescription keys;
-    status = holder.Hold(*further.sources[i], further.fields[i], keys,
-                         planned.input.further_keys.emplace_back());
+    status = holder.Hold(*further.sources[i], further.fields[i], keys);
     further_types.push_back(keys.element_type);
   }
-  if (!status.ok()) return status;
-  return holder.Hold(request.values(), "values", planned.plan.reduction.array,
-                     planned.input.values);
+  if (status.ok()) {
+    status = holder.Hold(request.values(), "values", planned.plan.reduction.array);
+  }
+  return status.ok() ? holder.Settle(planned) : status;
 }
 
 // An array of a stream.

@@ -10,6 +10,7 @@
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/contract/engine.h"
 #include "server/arrays/array_store.h"
+#include "server/planning/gathering.h"
 #include "server/planning/planning_context.h"
 #include "server/regions/region_store.h"
 
@@ -25,6 +26,7 @@ struct PlannedKeyedReduction {
   uint32_t room_engine = 0;        // on the engine that runs it.
   uint64_t first_index = 0;
   uint64_t key_count_max = 0;  // That the request allows of found keys; 0 where it does not say.
+  std::optional<PlannedGather> gather = std::nullopt;  // Of keys, further keys and values.
 };
 
 absl::StatusOr<PlannedKeyedReduction> PlanRequest(const v1::ReduceByKeyRequest& request,

@@ -1,5 +1,4 @@
 // Plans order statistics: PlanRequest of quantiles, and of the largest or smallest elements.
-#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -63,26 +62,19 @@ absl::Status ConvertSpec(const v1::ComputeQuantilesRequest& request, kernels::Qu
                     Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy));
 }
 
-// The weights of the elements of `array`, which lie where they can be used together.
+// The weights of the elements of `array`, which have yet to be gathered with it.
 absl::Status HoldWeights(const v1::ArraySource& source, const InputArray& array,
                          const PlanningContext& context, PlannedQuantiles& planned) {
   absl::StatusOr<InputArray> weights = ValidateArray(source, "weights", context);
   if (!weights.ok()) return weights.status();
   if (weights->is_bool) return InvalidField(weights->type_field(), "no bool: send uint8");
-  for (const InputArray* const one : std::initializer_list<const InputArray*>{&array, &*weights}) {
-    if (one->is_sharded()) {
-      return InvalidField(one->field, "lies on several devices, which is not for weights");
-    }
-  }
   const uint64_t count = weights->description.element_count;
   if (count != array.description.element_count) {
     return InvalidField(weights->count_field(), absl::StrCat(count, " elements, where `array` has ",
                                                              array.description.element_count));
   }
-  planned.engine = array.engine();
-  absl::Status status = RequireEngine(weights->field, weights->engine(), "request", planned.engine);
   planned.weights = *std::move(weights);
-  return status;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<kernels::QuantilePlan> PlanWithWeights(const kernels::ArrayDescription& array,
@@ -97,17 +89,22 @@ absl::StatusOr<kernels::QuantilePlan> PlanWithWeights(const kernels::ArrayDescri
   return std::move(plan->elements);
 }
 
-// The copies of the input, where it lies on several devices, and where the groups need one.
+InputArray* WeightsOf(PlannedQuantiles& planned) {
+  return planned.weights ? &*planned.weights : nullptr;
+}
+InputArray* WeightsOf(PlannedTop&) { return nullptr; }
+
+// The copies of the inputs, where they do not lie on one device, and where the groups need some.
 template <class Planned>
-absl::Status PlanCopies(const PlannedGroups& groups, const InputArray& array,
+absl::Status PlanCopies(const PlannedGroups& groups, InputArray& array,
                         const PlanningContext& context, Planned& planned) {
-  if (array.is_sharded()) {
-    absl::Status status = Assign(PlanGather(array, context), planned.gather);
-    if (!status.ok()) return status;
-  }
-  if (!groups.rearrangement) return absl::OkStatus();
-  return Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),
-                                  EngineOf(array, planned.gather), context),
+  InputArray* const weights = WeightsOf(planned);
+  InputArray* const inputs[] = {&array, weights};
+  absl::Status status = Gather(inputs, std::nullopt, context, planned.gather);
+  if (!status.ok() || !groups.rearrangement) return status;
+  uint64_t copied_bytes = groups.array.size_bytes();
+  if (weights != nullptr) copied_bytes += weights->description.size_bytes();
+  return Assign(PlanRearrangement(*groups.rearrangement, copied_bytes, EngineOf(inputs), context),
                 planned.rearrangement);
 }
 
@@ -143,19 +140,10 @@ absl::StatusOr<PlannedQuantiles> PlanRequest(const v1::ComputeQuantilesRequest& 
   }
   if (!status.ok()) return status;
   spec.grouping = std::move(groups.grouping);
-  const std::optional<InputArray> weights = planned.weights;
-  absl::StatusOr<PlannedQuantiles> completed =
-      Complete(weights ? PlanWithWeights(groups.array, *weights, std::move(spec))
-                       : kernels::PlanQuantiles(groups.array, std::move(spec)),
-               groups, *std::move(array), context, std::move(planned));
-  if (!completed.ok() || !weights || !completed->rearrangement) return completed;
-  // Both are copied.
-  const uint64_t copied_bytes = groups.array.size_bytes() + weights->description.size_bytes();
-  status =
-      Assign(PlanRearrangement(*groups.rearrangement, copied_bytes, completed->engine, context),
-             completed->rearrangement);
-  if (!status.ok()) return status;
-  return completed;
+  absl::StatusOr<kernels::QuantilePlan> plan =
+      planned.weights ? PlanWithWeights(groups.array, *planned.weights, std::move(spec))
+                      : kernels::PlanQuantiles(groups.array, std::move(spec));
+  return Complete(std::move(plan), groups, *std::move(array), context, std::move(planned));
 }
 
 absl::StatusOr<PlannedTop> PlanRequest(const v1::SelectTopRequest& request,

@@ -16,31 +16,23 @@ namespace {
 
 using kernels::InvalidField;
 
-// The array at `field`, which `planned` keeps alive.
-absl::StatusOr<InputArray> HoldArray(const v1::ArraySource& source, absl::string_view field,
-                                     const PlanningContext& context, PlannedPaired& planned) {
+// The array at `field`.
+absl::StatusOr<InputArray> ValidateColumns(const v1::ArraySource& source, absl::string_view field,
+                                           const PlanningContext& context) {
   absl::StatusOr<InputArray> array = ValidateArray(source, field, context);
-  if (!array.ok()) return array;
-  if (array->is_sharded()) {
-    return InvalidField(array->field, "lies on several devices, and arrays are related on one");
-  }
-  if (array->is_bool) {
+  if (array.ok() && array->is_bool) {
     return InvalidField(array->type_field(), "truth values are not related: send uint8");
   }
-  absl::Status status = RequireEngine(array->field, array->engine(), "request", planned.engine);
-  if (!status.ok()) return status;
-  if (array->resident) planned.leases.push_back(array->resident->lease);
-  if (array->region != nullptr) planned.regions.push_back(array->region);
   return array;
 }
 
-// An array that goes with x, of its type.
-absl::Status HoldCompanion(const v1::ArraySource& source, absl::string_view field,
-                           const kernels::Shape& shape, const PlanningContext& context,
-                           PlannedPaired& planned, kernels::InputSpan& place) {
-  const absl::StatusOr<InputArray> array = HoldArray(source, field, context, planned);
+// An array of this type and shape, which goes with x.
+absl::Status ValidateCompanion(const v1::ArraySource& source, absl::string_view field,
+                               kernels::ElementType type, const kernels::Shape& shape,
+                               const PlanningContext& context,
+                               std::optional<InputArray>& companion) {
+  absl::StatusOr<InputArray> array = ValidateColumns(source, field, context);
   if (!array.ok()) return array.status();
-  const kernels::ElementType type = planned.plan.x.element_type;
   if (array->description.element_type != type) {
     return InvalidField(array->type_field(),
                         absl::StrCat(kernels::ElementTypeName(array->description.element_type),
@@ -54,7 +46,7 @@ absl::Status HoldCompanion(const v1::ArraySource& source, absl::string_view fiel
   if (!(array->shape == shape)) {
     return InvalidField(absl::StrCat(array->field, ".shape"), "is not that which is needed");
   }
-  place = array->data;
+  companion = *std::move(array);
   return absl::OkStatus();
 }
 
@@ -74,18 +66,29 @@ absl::Status DescribeX(const InputArray& x, bool has_y, kernels::ArrayDescriptio
 
 absl::Status HoldArrays(const v1::RelateArraysRequest& request, const PlanningContext& context,
                         PlannedPaired& planned) {
-  const absl::StatusOr<InputArray> x = HoldArray(request.x(), "x", context, planned);
+  absl::StatusOr<InputArray> x = ValidateColumns(request.x(), "x", context);
   if (!x.ok()) return x.status();
-  planned.input.x = x->data;
+  const kernels::ElementType type = x->description.element_type;
+  std::optional<InputArray> y;
+  std::optional<InputArray> weights;
   absl::Status status = DescribeX(*x, request.has_y(), planned.plan.x);
   if (status.ok() && request.has_y()) {
-    status = HoldCompanion(request.y(), "y", x->shape, context, planned, planned.input.y);
+    status = ValidateCompanion(request.y(), "y", type, x->shape, context, y);
   }
-  if (!status.ok() || !request.has_weights()) return status;
-  const bool is_of_rows = planned.plan.x.is_matrix;
-  const kernels::Shape shape = is_of_rows ? kernels::Shape{planned.plan.x.rows} : x->shape;
-  return HoldCompanion(request.weights(), "weights", shape, context, planned,
-                       planned.input.weights);
+  if (status.ok() && request.has_weights()) {
+    const bool is_of_rows = planned.plan.x.is_matrix;
+    const kernels::Shape shape = is_of_rows ? kernels::Shape{planned.plan.x.rows} : x->shape;
+    status = ValidateCompanion(request.weights(), "weights", type, shape, context, weights);
+  }
+  if (!status.ok()) return status;
+  InputArray* const inputs[] = {&*x, y ? &*y : nullptr, weights ? &*weights : nullptr};
+  status = Gather(inputs, std::nullopt, context, planned.gather);
+  if (!status.ok()) return status;
+  planned.engine = EngineOf(inputs);
+  Hold(*x, planned.input.x, planned);
+  if (y) Hold(*y, planned.input.y, planned);
+  if (weights) Hold(*weights, planned.input.weights, planned);
+  return absl::OkStatus();
 }
 
 absl::Status ConvertSpec(const v1::RelateArraysRequest& request, kernels::PairedSpec& spec) {

@@ -10,6 +10,7 @@
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/contract/paired.h"
 #include "server/arrays/array_store.h"
+#include "server/planning/gathering.h"
 #include "server/planning/planning_context.h"
 #include "server/regions/region_store.h"
 
@@ -20,7 +21,8 @@ struct PlannedPaired {
   kernels::PairedInput input;
   std::vector<ArrayLease> leases;
   std::vector<RegionLease> regions;
-  std::optional<uint32_t> engine;  // That of its arrays, where any will not do.
+  std::optional<uint32_t> engine;                      // That of its arrays, where any will not do.
+  std::optional<PlannedGather> gather = std::nullopt;  // Of x, y and weights.
 };
 
 absl::StatusOr<PlannedPaired> PlanRequest(const v1::RelateArraysRequest& request,

@@ -1,6 +1,7 @@
 #include "server/planning/placement.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <variant>
 
 #include "kernels/accumulators/accumulator.h"
@@ -94,6 +95,18 @@ std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) { return plann
 
 std::optional<uint32_t> EngineOf(const PlannedKeyedReduction& planned) { return planned.engine; }
 
+std::optional<uint32_t> EngineOf(const PlannedOperation& operation) {
+  return std::visit(
+      [](const auto& planned) -> std::optional<uint32_t> {
+        if constexpr (std::is_same_v<decltype(planned), const absl::Status&>) {
+          return std::nullopt;
+        } else {
+          return EngineOf(planned);
+        }
+      },
+      operation);
+}
+
 std::optional<uint32_t> PlaceOf(const PlannedScan& planned) {
   const auto* const made = std::get_if<NewArrayResult>(&planned.result);
   return made != nullptr ? made->engine : EngineOf(planned);
@@ -112,7 +125,7 @@ void Place(const PlannedReduction& planned, JobWork& work) {
 void Place(const PlannedQuantiles& planned, JobWork& work) {
   PlaceOne(planned, work);
   if (!planned.weights) return;
-  if (!planned.rearrangement) Require(planned.engine, work);
+  if (!planned.rearrangement) Require(planned.weights->engine(), work);
   work.resident_bytes += ResidentBytes(planned.weights->data);
   Place(planned.rearrangement, planned.weights->description.size_bytes(), work);
 }

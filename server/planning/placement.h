@@ -22,6 +22,7 @@ std::optional<uint32_t> EngineOf(const PlannedReduction& planned);
 std::optional<uint32_t> EngineOf(const PlannedScan& planned);
 std::optional<uint32_t> EngineOf(const PlannedHistogram& planned);
 std::optional<uint32_t> EngineOf(const PlannedKeyedReduction& planned);
+std::optional<uint32_t> EngineOf(const PlannedOperation& operation);
 
 // The engine on which a scan runs: that of its arrays, or of the array that its result becomes.
 std::optional<uint32_t> PlaceOf(const PlannedScan& planned);
@@ -42,7 +43,7 @@ void Place(const PlannedMerge& planned, JobWork& work);
 void Place(const PlannedSubtraction& planned, JobWork& work);
 void Place(const PlannedCreation& planned, JobWork& work);
 void Place(const PlannedRegistration& planned, JobWork& work);
-// All operations of a batch need the same engine, or none.
+// The engine is that of any of the operations.
 void Place(const PlannedBatch& batch, JobWork& work);
 
 }  // namespace gridfold::server

@@ -140,7 +140,7 @@ absl::StatusOr<PlannedReduction> PlanSelected(const v1::ReduceArrayRequest& requ
                                               kernels::ReductionSpec spec,
                                               const PlanningContext& context,
                                               PlannedReduction planned) {
-  const InputArray& array = planned.input;
+  InputArray& array = planned.input;
   if (request.has_where() && request.return_accumulator()) {
     return InvalidField("where", "not with return_accumulator");
   }
@@ -162,6 +162,8 @@ absl::StatusOr<PlannedReduction> PlanSelected(const v1::ReduceArrayRequest& requ
   status = FirstError(
       Assign(kernels::PlanGroupsOfAnySize(groups->array, std::move(spec)), planned.plan));
   if (status.ok()) status = CheckAnswerSize(planned.plan, context.limits);
+  if (!status.ok()) return status;
+  status = Gather({&array, MaskOf(*selection)}, std::nullopt, context, planned.gather);
   if (!status.ok()) return status;
   const uint64_t initial_count = selection->initial ? planned.plan.grouping.group_count : 0;
   status = PlanRoom(kernels::ElementSize(planned.plan.array.element_type),
@@ -207,15 +209,6 @@ absl::Status ConvertStatistics(const google::protobuf::RepeatedField<int>& from,
   return absl::OkStatus();
 }
 
-absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
-                           absl::string_view whole, std::optional<uint32_t>& engine) {
-  if (!needed) return absl::OkStatus();
-  if (!engine) engine = needed;
-  if (*needed == *engine) return absl::OkStatus();
-  return InvalidField(field, absl::StrCat("lies on device ", *needed, ", another array of the ",
-                                          whole, " on device ", *engine));
-}
-
 absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
@@ -248,31 +241,18 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
   absl::Status status = PlanValues(request, groups.array, std::move(spec), limits, planned);
   if (status.ok()) status = CheckAnswerSize(planned.plan, limits);
   if (status.ok() && planned.input.is_sharded()) {
-    status = RefuseStrategy(request, "a sharded array");
-    if (status.ok() && !CanBeDealt(planned, groups, limits)) {
-      status = Assign(PlanGather(planned.input, context), planned.gather);
-    }
+    status = CanBeDealt(planned, groups, limits)
+                 ? RefuseStrategy(request, "a sharded array")
+                 : Gather({&planned.input}, std::nullopt, context, planned.gather);
   }
   if (status.ok() && groups.rearrangement) {
     status = Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),
-                                      EngineOf(planned.input, planned.gather), context),
+                                      planned.input.engine(), context),
                     planned.rearrangement);
   }
   if (!status.ok()) return status;
   planned.first_index = request.first_index();
   return planned;
-}
-
-absl::StatusOr<PlannedGather> PlanGather(const InputArray& array, const PlanningContext& context) {
-  const uint64_t size_bytes = array.description.size_bytes();
-  const uint64_t room_bytes_max =
-      std::min(context.limits.resident_bytes_max, context.limits.tenant_bytes_max());
-  if (size_bytes > room_bytes_max) {
-    return kernels::LargerThanALane(absl::StrCat(
-        "the operation needs all of the sharded array on one device, as a copy of ", size_bytes,
-        " bytes, more than the ", room_bytes_max, " that a tenant may have there"));
-  }
-  return PlannedGather{context.arrays, context.arrays.EngineWithMostRoom()};
 }
 
 absl::StatusOr<PlannedRearrangement> PlanRearrangement(const kernels::Rearrangement& order,

@@ -29,6 +29,7 @@
 #include "server/arrays/array_store.h"
 #include "server/base/limits.h"
 #include "server/planning/array_validation.h"
+#include "server/planning/gathering.h"
 #include "server/planning/planning_context.h"
 #include "server/planning/selection_validation.h"
 #include "server/regions/region_store.h"
@@ -40,13 +41,6 @@ struct PlannedRearrangement {
   kernels::Rearrangement order;
   TenantArrays arrays;
   uint32_t engine = 0;  // Where the copy will be: the input's, where that needs one.
-};
-
-// A sharded input of which no part can be computed by itself: it is gathered on one device first,
-// as a copy that takes room beside resident arrays.
-struct PlannedGather {
-  TenantArrays arrays;
-  uint32_t engine = 0;  // Where the copy will be, and the operation runs.
 };
 
 // How groups without values, and degrees of freedom, are taken.
@@ -65,7 +59,7 @@ struct PlannedReduction {
   Tolerance tolerance;  // Where there is a selection.
   InputArray input;
   kernels::Shape result_shape;
-  std::optional<PlannedGather> gather;  // Before the rearrangement.
+  std::optional<PlannedGather> gather;  // Before all else.
   std::optional<PlannedRearrangement> rearrangement;
   uint64_t first_index = 0;
 };
@@ -89,7 +83,7 @@ struct RegionResult {
 struct PlannedScan {
   kernels::ScanPlan plan;               // Of the rearranged input, if it is.
   InputArray input;                     // Resident where the result is InPlaceResult.
-  std::optional<PlannedGather> gather;  // Before the rearrangement.
+  std::optional<PlannedGather> gather;  // Before all else.
   std::optional<PlannedRearrangement> rearrangement;
   std::optional<PlannedSelection> selection;  // Before the rearrangement.
   std::variant<InlineResult, NewArrayResult, InPlaceResult, RegionResult> result;
@@ -117,38 +111,39 @@ struct PlannedBinRule {
 struct PlannedHistogram {
   // An outline: a lane completes it. With a rule its bins are as many as there may be.
   kernels::HistogramPlan plan;
-  kernels::HistogramInput input;
-  HistogramShards shards;
-  std::vector<ArrayLease> leases;
-  std::vector<RegionLease> regions;
-  std::optional<uint32_t> engine;  // Which must run it, where any will not do.
-  std::optional<PlannedSelection> selection;
-  std::vector<InputArray> truths;  // Those of its arrays that are bool.
-  TenantArrays arrays;             // Whose room rules take, and counters that stay on devices.
+  kernels::HistogramInput input = {};
+  HistogramShards shards = {};
+  std::vector<ArrayLease> leases = {};
+  std::vector<RegionLease> regions = {};
+  std::optional<uint32_t> engine = std::nullopt;  // Which must run it, where any will not do.
+  std::optional<PlannedSelection> selection = std::nullopt;
+  std::vector<InputArray> truths = {};  // Those of its arrays that are bool.
+  TenantArrays arrays;                  // Whose room rules take, and counters on devices.
   std::optional<PlannedBinRule> rule = std::nullopt;
   bool is_compact = false;  // The answer, which is dense then.
+  // Of samples, the second axis', weights and mask.
+  std::optional<PlannedGather> gather = std::nullopt;
 };
 
 struct PlannedQuantiles {
   kernels::QuantilePlan plan;  // Of the rearranged input, if it is.
   InputArray input;
   kernels::Shape result_shape;
-  std::optional<PlannedGather> gather;  // Before the rearrangement.
+  std::optional<PlannedGather> gather;  // Before all else.
   // Of the input and of its weights.
   std::optional<PlannedRearrangement> rearrangement;
   std::optional<InputArray> weights;  // Of the input's elements.
-  std::optional<uint32_t> engine;     // Which must run it, where any will not do.
 };
 
 struct PlannedTop {
   kernels::TopPlan plan;  // Of the rearranged input, if it is.
   InputArray input;
   kernels::Shape group_shape;           // Of the groups: each has the plan's count of results.
-  std::optional<PlannedGather> gather;  // Before the rearrangement.
+  std::optional<PlannedGather> gather;  // Before all else.
   std::optional<PlannedRearrangement> rearrangement;
 };
 
-// Whether an array of the request lies on several devices.
+// Whether the devices that have the array each work on their own shard.
 inline bool IsSharded(const PlannedReduction& planned) { return planned.input.is_sharded(); }
 inline bool IsSharded(const PlannedScan& planned) { return planned.input.is_sharded(); }
 inline bool IsSharded(const PlannedHistogram& planned) { return !planned.shards.any().empty(); }
@@ -182,16 +177,6 @@ absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& req
 absl::StatusOr<PlannedSubtraction> PlanRequest(const v1::SubtractAccumulatorsRequest& request,
                                                const PlanningContext& context);
 
-// On the device with the most room. Errors: RESOURCE_EXHAUSTED, as of a job larger than a lane,
-// where a tenant may not have so much on one device.
-absl::StatusOr<PlannedGather> PlanGather(const InputArray& array, const PlanningContext& context);
-
-// The engine that the operation needs, if it needs one.
-inline std::optional<uint32_t> EngineOf(const InputArray& array,
-                                        const std::optional<PlannedGather>& gather) {
-  return gather ? std::optional(gather->engine) : array.engine();
-}
-
 // Room for the copies of a rearrangement, of so many bytes together, on the engine that the input
 // needs, if it needs one. Errors: RESOURCE_EXHAUSTED, as of a job larger than a lane, where a
 // tenant may not have so much.
@@ -199,12 +184,6 @@ absl::StatusOr<PlannedRearrangement> PlanRearrangement(const kernels::Rearrangem
                                                        uint64_t room_bytes,
                                                        std::optional<uint32_t> engine,
                                                        const PlanningContext& context);
-
-// Sets `engine` to the one that memory needs, if it needs one. INVALID_ARGUMENT, field named, where
-// other memory of the `whole` (request or batch) needs another engine, since no engine reads
-// another one's memory.
-absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
-                           absl::string_view whole, std::optional<uint32_t>& engine);
 
 struct PlannedReductionStream {
   kernels::ReductionFoldSpec fold;

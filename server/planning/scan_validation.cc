@@ -64,20 +64,26 @@ absl::Status CheckSelectedCount(const kernels::ScanPlan& plan) {
 absl::Status PlanSelected(const v1::ScanArrayRequest& request, const PlanningContext& context,
                           PlannedScan& planned) {
   if (absl::Status status = CheckSelectedCount(planned.plan); !status.ok()) return status;
-  absl::StatusOr<PlannedSelection> selection =
-      PlanSelection(&request.where(), planned.input, context);
-  if (!selection.ok()) return selection.status();
-  const std::optional<uint32_t> mask_engine = selection->mask->engine();
+  return Assign(PlanSelection(&request.where(), planned.input, context), planned.selection);
+}
+
+// Where the scan runs, and has its arrays: on one device, unless those that have shards of the
+// input scan them. No engine hands out the carries of columns or what a window holds, or writes to
+// another one's memory.
+absl::Status PlanPlace(const v1::ScanArrayRequest& request, const PlannedGroups& groups,
+                       const PlanningContext& context, PlannedScan& planned) {
+  const auto* const region = std::get_if<RegionResult>(&planned.result);
+  const std::optional<uint32_t> required = region ? region->region->engine() : std::nullopt;
+  const bool is_by_columns = planned.plan.grouping.kind == kernels::GroupingKind::kAxis0;
+  const bool is_dealt = planned.input.is_sharded() && !planned.selection && !required &&
+                        !groups.rearrangement && !is_by_columns && !planned.plan.is_moving();
+  if (is_dealt) return RefuseStrategy(request, "a sharded array");
+  InputArray* const inputs[] = {&planned.input,
+                                planned.selection ? MaskOf(*planned.selection) : nullptr};
+  absl::Status status = Gather(inputs, required, context, planned.gather);
   auto* const made = std::get_if<NewArrayResult>(&planned.result);
-  if (made != nullptr && !planned.input.engine() && mask_engine) made->engine = *mask_engine;
-  std::optional<uint32_t> engine = PlaceOf(planned);
-  absl::Status status = RequireEngine(selection->mask->field, mask_engine, "request", engine);
-  if (!status.ok()) return status;
-  status = PlanRoom(kernels::ElementSize(planned.plan.array.element_type),
-                    planned.input.description.element_count, engine, context, *selection);
-  if (!status.ok()) return status;
-  planned.selection = *std::move(selection);
-  return absl::OkStatus();
+  if (made != nullptr) made->engine = EngineOf(inputs).value_or(made->engine);
+  return status;
 }
 
 // What scans can be asked for, but not in a stream.
@@ -116,14 +122,12 @@ absl::Status CheckScanBatch(const PlannedScanStream& planned, const Limits& limi
 }
 
 absl::StatusOr<NewArrayResult> ConvertNewArray(const v1::ResidentDestination& destination,
-                                               const InputArray& array,
                                                const PlanningContext& context) {
   const absl::StatusOr<std::chrono::nanoseconds> idle_expiry = ValidateNewArray(
       destination.name(), destination.has_idle_expiry() ? &destination.idle_expiry() : nullptr,
       "destination.resident_array.", context.arrays);
   if (!idle_expiry.ok()) return idle_expiry.status();
-  return NewArrayResult{destination.name(), *idle_expiry,
-                        array.engine() ? *array.engine() : context.arrays.EngineWithMostRoom()};
+  return NewArrayResult{destination.name(), *idle_expiry, context.arrays.EngineWithMostRoom()};
 }
 
 absl::StatusOr<RegionResult> ConvertRegion(const v1::RegionDestination& destination,
@@ -141,9 +145,6 @@ absl::StatusOr<RegionResult> ConvertRegion(const v1::RegionDestination& destinat
       (*region)->Overlaps(*place, *array.region, std::get<kernels::ResidentSpan>(array.data))) {
     return InvalidField(kOffsetField, "the results would overlap the input");
   }
-  std::optional<uint32_t> engine = array.engine();
-  absl::Status agreed = RequireEngine("destination.region", (*region)->engine(), "request", engine);
-  if (!agreed.ok()) return agreed;
   return RegionResult{destination.name(), destination.offset_bytes(), *place, *std::move(region)};
 }
 
@@ -157,7 +158,7 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
     case v1::ScanDestination::kInlineArray: return absl::OkStatus();
     case v1::ScanDestination::kResidentArray: {
       absl::StatusOr<NewArrayResult> result =
-          ConvertNewArray(destination.resident_array(), array, context);
+          ConvertNewArray(destination.resident_array(), context);
       if (!result.ok()) return result.status();
       planned.result = *std::move(result);
       return absl::OkStatus();
@@ -183,20 +184,6 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
     case v1::ScanDestination::DESTINATION_NOT_SET: break;
   }
   return InvalidField("destination", "no destination is given");
-}
-
-// Gathers the shards unless the devices that have them scan them: no engine hands out the carries
-// of columns or what a window holds, or writes to another one's memory.
-absl::Status PlanShards(const InputArray& array, const PlannedGroups& groups,
-                        const PlanningContext& context, PlannedScan& planned) {
-  const auto* const region = std::get_if<RegionResult>(&planned.result);
-  const std::optional<uint32_t> engine = region ? region->region->engine() : std::nullopt;
-  const bool is_by_columns = planned.plan.grouping.kind == kernels::GroupingKind::kAxis0;
-  const bool is_gathered = groups.rearrangement || is_by_columns || planned.plan.is_moving();
-  if (!is_gathered && !engine) return absl::OkStatus();
-  absl::Status status = Assign(PlanGather(array, context), planned.gather);
-  if (status.ok() && engine) planned.gather->engine = *engine;
-  return status;
 }
 
 }  // namespace
@@ -226,20 +213,20 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   if (status.ok() && std::holds_alternative<InlineResult>(planned.result)) {
     status = CheckAnswerSize(planned.plan, limits);
   }
-  if (status.ok() && array->is_sharded()) {
-    status = FirstError(RefuseStrategy(request, "a sharded array"),
-                        PlanShards(*array, groups, context, planned));
-  }
   if (!status.ok()) return status;
   planned.input = *std::move(array);
   if (request.has_where()) status = PlanSelected(request, context, planned);
+  if (status.ok()) status = PlanPlace(request, groups, context, planned);
+  std::optional<uint32_t> engine = PlaceOf(planned);
+  if (status.ok() && planned.selection) {
+    status = PlanRoom(kernels::ElementSize(planned.plan.array.element_type),
+                      planned.input.description.element_count, engine, context, *planned.selection);
+    engine = planned.selection->engine;
+  }
   if (!status.ok()) return status;
   if (!groups.rearrangement) return planned;
   // The input in another order, and its results.
   const uint64_t room_bytes = planned.plan.array.size_bytes() + planned.plan.output_size_bytes();
-  std::optional<uint32_t> engine =
-      planned.gather ? std::optional(planned.gather->engine) : PlaceOf(planned);
-  if (!engine && planned.selection) engine = planned.selection->engine;
   status = Assign(PlanRearrangement(*groups.rearrangement, room_bytes, engine, context),
                   planned.rearrangement);
   if (!status.ok()) return status;

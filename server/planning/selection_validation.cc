@@ -36,13 +36,6 @@ absl::Status CheckMask(const InputArray& mask, const InputArray& array) {
                                      "] are not the last dimensions of the array's [",
                                      absl::StrJoin(array.shape.extents(), ", "), "]"));
   }
-  if (mask.is_sharded()) return InvalidField(mask.field, "a sharded array is no mask");
-  const auto own = array.engine();
-  if (mask.engine() && own && *mask.engine() != *own) {
-    return InvalidField(mask.field,
-                        absl::StrCat("lies on device ", *mask.engine(),
-                                     ", another array of the request on device ", *own));
-  }
   return absl::OkStatus();
 }
 
@@ -57,9 +50,6 @@ absl::StatusOr<PlannedSelection> PlanSelection(const v1::ArraySource* where,
                                                const InputArray& array,
                                                const PlanningContext& context) {
   PlannedSelection selection{.shape = array.shape, .arrays = context.arrays};
-  if (array.is_sharded()) {
-    return InvalidField(where != nullptr ? "where" : "initial", "not of a sharded array");
-  }
   if (where == nullptr) return selection;
   absl::StatusOr<InputArray> mask = ValidateArray(*where, "where", context);
   if (!mask.ok()) return mask.status();

@@ -36,11 +36,16 @@ struct PlannedSelection {
   bool has_mask_in_place() const;
 };
 
-// The mask of an array, and the engine that both need, if they need one. Errors also: an array that
-// is no mask, or of another shape; a sharded one; another engine than the array's.
+// The mask of an array, which has yet to be gathered with it (gathering.h). Errors also: an array
+// that is no mask, or of another shape.
 absl::StatusOr<PlannedSelection> PlanSelection(const v1::ArraySource* where,
                                                const InputArray& array,
                                                const PlanningContext& context);
+
+// Null: none.
+inline InputArray* MaskOf(PlannedSelection& selection) {
+  return selection.mask ? &*selection.mask : nullptr;
+}
 
 // Adds what elements of so many bytes take, `selected_count_max` of them selected, and where.
 // Errors: RESOURCE_EXHAUSTED, as of a job larger than a lane, where a tenant may not have so much.

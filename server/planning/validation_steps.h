@@ -17,6 +17,7 @@
 #include "kernels/types/statistic.h"
 #include "server/base/limits.h"
 #include "server/planning/answer_size.h"
+#include "server/planning/array_validation.h"
 
 namespace gridfold::server {
 
@@ -26,6 +27,14 @@ absl::Status Assign(absl::StatusOr<Source> source, Target& target) {
   if (!source.ok()) return source.status();
   target = *std::move(source);
   return absl::OkStatus();
+}
+
+// Takes an array into a plan, which keeps it alive.
+template <class Planned>
+void Hold(const InputArray& array, kernels::InputSpan& place, Planned& planned) {
+  place = array.data;
+  if (array.resident) planned.leases.push_back(array.resident->lease);
+  if (array.region != nullptr) planned.regions.push_back(array.region);
 }
 
 // Appends a request's `statistics`.

@@ -239,7 +239,7 @@ class GroupCommand : public Command {
                                                           const InputOptions& keys,
                                                           const InputOptions& values,
                                                           const KeyedReductionOptions& options) {
-    // Arrays of one request lie on one device, which is known of those that are there.
+    // Arrays of one request are best on one device, which is known of those that are there.
     RequestShare share{.array_count = 2, .goes_by_library = !keys.resident && !values.resident};
     absl::StatusOr<InputPassage> opened_keys = OpenPassage(session, keys, kChunkBytes, share);
     if (!opened_keys.ok()) return opened_keys.status();

@@ -170,7 +170,7 @@ class HistogramCommand : public Command {
     const RequestShare share = {
         .array_count = 1 + uint64_t{y_.IsGiven()} + uint64_t{weights_.IsGiven()},
         .other_bytes = EdgeBytes(options),
-        // Arrays of one request lie on one device, which is known of those that are there.
+        // Arrays of one request are best on one device, which is known of those that are there.
         .goes_by_library = y_.reference.empty() && weights_.reference.empty()};
     absl::StatusOr<InputPassage> x = FindInput(session, input, stream_.chunk_bytes());
     if (!x.ok()) return x.status();

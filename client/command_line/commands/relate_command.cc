@@ -123,7 +123,7 @@ class RelateCommand : public Command {
     if (!opened_y.ok()) return opened_y.status();
     auto opened_weights = OpenSecond(session, input, weights_, kChunkBytes, share);
     if (!opened_weights.ok()) return opened_weights.status();
-    // Arrays of one request lie on one device, which is known of those that are there.
+    // Arrays of one request are best on one device, which is known of those that are there.
     std::optional<ArrayPlace> place = PlaceOf(*opened_y);
     if (!place) place = PlaceOf(*opened_weights);
     const absl::StatusOr<InputArray> x = Settle(session, *std::move(opened_x), place);

@@ -1,0 +1,97 @@
+#include "server/planning/gathering.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
+
+namespace gridfold::server {
+
+namespace {
+
+// The engine that device memory in regions requires of the request.
+absl::Status RequireThatOfRegions(absl::Span<InputArray* const> inputs,
+                                  std::optional<uint32_t>& engine) {
+  for (const InputArray* const input : inputs) {
+    if (input == nullptr || input->region == nullptr) continue;
+    absl::Status status = RequireEngine(input->field, input->engine(), engine);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// That of the largest array which one device has, as the first of equals.
+std::optional<uint32_t> EngineOfLargest(absl::Span<InputArray* const> inputs) {
+  const InputArray* largest = nullptr;
+  for (const InputArray* const input : inputs) {
+    if (input == nullptr || !input->engine()) continue;
+    const bool is_larger =
+        largest == nullptr || input->description.size_bytes() > largest->description.size_bytes();
+    if (is_larger) largest = input;
+  }
+  return largest == nullptr ? std::nullopt : largest->engine();
+}
+
+bool LiesElsewhere(const InputArray& input, uint32_t engine) {
+  return input.resident && (input.is_sharded() || input.resident->engine() != engine);
+}
+
+// Records where the elements are, and makes the input one on `engine`.
+void Move(InputArray& input, size_t place, PlannedGather& gather) {
+  const kernels::ArrayDescription array = kernels::ArrayDescription::Vector(
+      input.description.element_type, input.description.element_count);
+  std::vector<ArrayShard> there = {
+      {gather.engine, 0, array.element_count, {nullptr, array.size_bytes()}}};
+  std::swap(input.resident->shards, there);
+  input.data = kernels::ResidentSpan(input.resident->span());
+  if (array.element_count == 0) return;
+  gather.gathered.push_back({place, input.field, array, std::move(there)});
+}
+
+absl::Status CheckRoom(const PlannedGather& gather, const Limits& limits) {
+  uint64_t size_bytes = 0;
+  for (const GatheredArray& one : gather.gathered) size_bytes += one.array.size_bytes();
+  const uint64_t room_bytes_max = std::min(limits.resident_bytes_max, limits.tenant_bytes_max());
+  if (size_bytes <= room_bytes_max) return absl::OkStatus();
+  return kernels::LargerThanALane(
+      absl::StrCat("the operation needs its arrays on one device, with copies of ", size_bytes,
+                   " bytes, more than the ", room_bytes_max, " that a tenant may have there"));
+}
+
+}  // namespace
+
+absl::Status Gather(absl::Span<InputArray* const> inputs, std::optional<uint32_t> required,
+                    const PlanningContext& context, std::optional<PlannedGather>& gather) {
+  absl::Status status = RequireThatOfRegions(inputs, required);
+  if (!status.ok()) return status;
+  if (!required) required = EngineOfLargest(inputs);
+  PlannedGather planned{
+      context.arrays, required ? *required : context.arrays.EngineWithMostRoom(), {}};
+  for (size_t place = 0; place < inputs.size(); ++place) {
+    InputArray* const input = inputs[place];
+    if (input != nullptr && LiesElsewhere(*input, planned.engine)) Move(*input, place, planned);
+  }
+  status = CheckRoom(planned, context.limits);
+  if (status.ok() && !planned.gathered.empty()) gather = std::move(planned);
+  return status;
+}
+
+absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
+                           std::optional<uint32_t>& engine) {
+  if (!needed) return absl::OkStatus();
+  if (!engine) engine = needed;
+  if (*needed == *engine) return absl::OkStatus();
+  return kernels::InvalidField(
+      field, absl::StrCat("lies on device ", *needed,
+                          ", and further memory that another process shares on device ", *engine));
+}
+
+std::optional<uint32_t> EngineOf(absl::Span<InputArray* const> inputs) {
+  for (const InputArray* const input : inputs) {
+    if (input != nullptr && input->engine()) return input->engine();
+  }
+  return std::nullopt;
+}
+
+}  // namespace gridfold::server
