@@ -63,7 +63,8 @@ void ReduceLargeArray(benchmark::State& state, Client& client) {
       break;
     }
   }
-  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(samples.size() * sizeof(float)));
+  state.SetBytesProcessed(state.iterations() *
+                          static_cast<int64_t>(samples.size() * sizeof(float)));
 }
 
 int Main(int argc, char** argv) {
