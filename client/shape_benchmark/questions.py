@@ -12,6 +12,8 @@ STATISTIC_SETS = [("sum",), ("min", "max"), ("mean", "variance"), ("sum", "min",
 AXES = {"whole": None, "axis 0": 0, "axis 1": 1}  # Of groupings, as NumPy and PyTorch count them.
 SCANS = ["sum", "sum", "sum", "max", "min"]
 BINS = ["even", "even", "range_found", "edges", "logarithmic", "two_dimensional", "weighted"]
+# Of a question: as many groups as a server allows by default, and values that fit in a message.
+VALUES_MAX = 1 << 24
 # Of the values: floating-point elements are normal numbers, integers lie between these bounds.
 INTEGER_BOUND = 100
 HISTOGRAM_BOUNDS = (0.125, 3.0)
@@ -92,9 +94,18 @@ def random_question(rng, bytes_min, bytes_max):
     elif grouping == "segments":
         offsets = random_offsets(rng, count)
     if kind == "scan":
-        return Question("scan", element_type, shape, grouping, offsets, scan=str(rng.choice(SCANS)))
-    statistics = STATISTIC_SETS[rng.integers(len(STATISTIC_SETS))]
-    return Question("reduction", element_type, shape, grouping, offsets, statistics)
+        question = Question("scan", element_type, shape, grouping, offsets, scan=str(rng.choice(SCANS)))
+    else:
+        statistics = STATISTIC_SETS[rng.integers(len(STATISTIC_SETS))]
+        question = Question("reduction", element_type, shape, grouping, offsets, statistics)
+    return within_limits(question)
+
+
+def within_limits(question):
+    """The question, or one like it that has no more groups and values than a server answers."""
+    if question.group_count > VALUES_MAX:
+        question = dataclasses.replace(question, shape=question.shape[::-1])
+    return dataclasses.replace(question, statistics=question.statistics[:VALUES_MAX // question.group_count])
 
 
 def random_histogram(rng, element_type, count):
