@@ -43,9 +43,8 @@ class BriefReduction {
     for (size_t s = 0; s < plan_.statistics.size(); ++s) slots[s] = writer_.Slots(s) + first;
     bool is_open[kBriefLanes];
     if (IsDownColumns()) {
-      ReduceBriefColumns<T>(data_ + first * sizeof(T), plan_.array.columns * sizeof(T),
-                            static_cast<uint32_t>(plan_.array.rows), count, request,
-                            {slots, is_open});
+      ReduceBriefColumns<T>(data_ + first * sizeof(T), plan_.grouping.group_count * sizeof(T),
+                            static_cast<uint32_t>(rows()), count, request, {slots, is_open});
     } else {
       uint64_t begins[kBriefLanes + 1];
       for (uint32_t i = 0; i <= count; ++i) begins[i] = GroupBegin(plan_.grouping, first + i);
@@ -59,10 +58,10 @@ class BriefReduction {
   void ReduceGroup(uint64_t g) {
     T column[kBriefRows];
     const std::byte* elements = reinterpret_cast<const std::byte*>(column);
-    uint64_t size = plan_.array.rows;
+    uint64_t size = rows();
     if (IsDownColumns()) {
       for (uint64_t row = 0; row < size; ++row) {
-        column[row] = LoadUnaligned<T>(data_, row * plan_.array.columns + g);
+        column[row] = LoadUnaligned<T>(data_, row * plan_.grouping.group_count + g);
       }
     } else {
       elements = data_ + GroupBegin(plan_.grouping, g) * sizeof(T);
@@ -74,7 +73,16 @@ class BriefReduction {
     writer_.Write(g, size, state, product);
   }
 
-  bool IsDownColumns() const { return plan_.grouping.kind == GroupingKind::kAxis0; }
+  // Rows of one element each are one row of columns.
+  bool IsDownColumns() const {
+    const Grouping& grouping = plan_.grouping;
+    return grouping.kind == GroupingKind::kAxis0 ||
+           (grouping.kind == GroupingKind::kAxis1 && grouping.group_size == 1);
+  }
+  // Of columns.
+  uint64_t rows() const {
+    return plan_.grouping.kind == GroupingKind::kAxis0 ? plan_.array.rows : 1;
+  }
 
   const ReductionPlan& plan_;
   const std::byte* const data_;

@@ -47,8 +47,9 @@ inline void ReduceColumns(const std::byte* data, size_t stride_bytes, uint32_t r
 }
 
 // Groups that are laid side by side as columns: of about the same size, so that few rows are
-// padded.
+// padded. There may be more of the largest one's size.
 inline constexpr uint32_t kSideBySide = 32;
+inline constexpr uint32_t kSideBySideElements = kSideBySide * kBriefRows;
 
 // The groups in the order of their sizes; returns how many there are that lanes can take.
 inline uint32_t SortBySize(const uint64_t* begins, uint32_t group_count, uint8_t* order) {
@@ -64,6 +65,18 @@ inline uint32_t SortBySize(const uint64_t* begins, uint32_t group_count, uint8_t
     if (is_brief(g)) order[--ends[size_of(g)]] = static_cast<uint8_t>(g);
   }
   return taken;
+}
+
+// How many of `count` groups, which have an order by size, are laid side by side.
+template <class SizeOf>
+uint32_t SideBySide(uint32_t count, SizeOf size_of) {
+  uint32_t width = std::min(kSideBySide, count);
+  const uint32_t largest = size_of(width - 1);
+  while (width < count && size_of(width) == largest &&
+         (width + 1) * largest <= kSideBySideElements) {
+    ++width;
+  }
+  return width;
 }
 
 }  // namespace brief_internal
@@ -90,17 +103,18 @@ void ReduceBriefGroups(const std::byte* data, const uint64_t* begins, uint32_t g
   using namespace brief_internal;  // NOLINT
   using S = ComputeType<T>;
   uint8_t order[kBriefLanes];
-  T columns[kBriefRows * kSideBySide];
+  T columns[kSideBySideElements];
   BriefLanes<S> lanes;
   std::fill_n(answers.is_open, group_count, true);
   const uint32_t brief_count = SortBySize(begins, group_count, order);
-  for (uint32_t first = 0; first < brief_count; first += kSideBySide) {
-    const uint32_t width = std::min(kSideBySide, brief_count - first);
-    const uint8_t* const groups = order + first;
-    uint32_t sizes[kSideBySide] = {};
-    for (uint32_t i = 0; i < width; ++i) {
-      sizes[i] = static_cast<uint32_t>(begins[groups[i] + 1] - begins[groups[i]]);
-    }
+  const uint8_t* groups = order;
+  const auto size_of = [&](uint32_t i) {
+    return static_cast<uint32_t>(begins[groups[i] + 1] - begins[groups[i]]);
+  };
+  for (uint32_t width, left = brief_count; left > 0; left -= width, groups += width) {
+    width = SideBySide(left, size_of);
+    uint32_t sizes[kBriefLanes];
+    for (uint32_t i = 0; i < width; ++i) sizes[i] = size_of(i);
     const uint32_t rows = sizes[width - 1];
     for (uint32_t i = 0; i < width; ++i) {
       const std::byte* const elements = data + begins[groups[i]] * sizeof(T);
@@ -111,7 +125,7 @@ void ReduceBriefGroups(const std::byte* data, const uint64_t* begins, uint32_t g
     ReduceColumns<T>(reinterpret_cast<const std::byte*>(columns), width * sizeof(T), rows, width,
                      sizes, request, lanes);
     for (size_t s = 0; s < request.statistics.size(); ++s) {
-      uint64_t slots[kSideBySide];
+      uint64_t slots[kBriefLanes];
       RunForProcessor<FinishBriefKernel<S>>(request.statistics[s], request.rules, +slots, &lanes);
       for (uint32_t i = 0; i < width; ++i) answers.slots[s][groups[i]] = slots[i];
     }
