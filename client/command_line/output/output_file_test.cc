@@ -1,5 +1,6 @@
 #include "client/command_line/output/output_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,8 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <utility>
 
+#include "client/command_line/exit_code.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -106,7 +110,92 @@ TEST_F(OutputFileTest, PipesAndDevicesAreWrittenInPlace) {
   EXPECT_TRUE(fs::is_fifo(path));
   EXPECT_TRUE(WriteFile("/dev/null", {"gone"}).ok());
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
-  EXPECT_FALSE(WriteFile("/dev/full", {"no room"}).ok());
+  EXPECT_THAT(std::string(WriteFile("/dev/full", {"no room"}).message()),
+              testing::HasSubstr("/dev/full"));
+}
+
+// Whoever has such a descriptor, such as /dev/stdout, reads what is written behind what is there.
+TEST_F(OutputFileTest, OpenDescriptorsAreNotOpenedAgain) {
+  const std::string path = Path("out");
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_GE(descriptor, 0);
+  ASSERT_EQ(write(descriptor, "before ", 7), 7);
+  for (const std::string& folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    EXPECT_TRUE(WriteFile(folder + std::to_string(descriptor), {"x"}).ok()) << folder;
+  }
+  EXPECT_EQ(Get(path), "before xx");
+  EXPECT_EQ(write(descriptor, " after", 6), 6) << "it is the caller's to close";
+  close(descriptor);
+  EXPECT_EQ(Get(path), "before xx after");
+  EXPECT_FALSE(WriteFile("/dev/fd/x", {"x"}).ok());
+  EXPECT_EQ(FileCount(), 1u);
+}
+
+TEST_F(OutputFileTest, StandardStreamsAreWrittenBehindWhatTheyHave) {
+  for (const auto& [name, standard] : {std::pair("/dev/stdout", STDOUT_FILENO),
+                                       {"/dev/stderr", STDERR_FILENO},
+                                       {"-", STDOUT_FILENO}}) {
+    const std::string path = Path("out");
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), standard);
+      bool is_written = write(standard, "1", 1) == 1;
+      is_written = is_written && WriteFile(name, {"2", "3"}).ok() && WriteFile(name, {"4"}).ok();
+      _exit(is_written && write(standard, "5", 1) == 1 ? 0 : 1);
+    }
+    int result = -1;
+    ASSERT_EQ(waitpid(child, &result, 0), child);
+    EXPECT_EQ(result, 0) << name;
+    EXPECT_EQ(Get(path), "12345") << name;
+  }
+}
+
+// Whether `holds` is true in a process that is nobody's, whom file modes bind as they do not bind
+// root.
+template <typename Holds>
+bool HoldsForNobody(Holds holds) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool is_nobody = geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0);
+    _exit(is_nobody && holds() ? 0 : 1);
+  }
+  int result = -1;
+  return waitpid(child, &result, 0) == child && result == 0;
+}
+
+TEST_F(OutputFileTest, AFileThatMayNotBeWrittenStaysAsItIs) {
+  const std::string path = Path("out");
+  Put(path, "old");
+  chmod(path.c_str(), 0444);
+  chmod(folder_.c_str(), 0777);
+  EXPECT_TRUE(HoldsForNobody([&] { return absl::IsPermissionDenied(WriteFile(path, {"new"})); }));
+  EXPECT_EQ(Get(path), "old");
+  EXPECT_EQ(FileCount(), 1u);
+}
+
+TEST_F(OutputFileTest, FilesInFoldersThatTakeNoNewOnesAreWrittenInPlace) {
+  const std::string path = Path("out");
+  Put(path, "older");
+  chmod(path.c_str(), 0666);
+  chmod(folder_.c_str(), 0555);
+  EXPECT_TRUE(HoldsForNobody([&] { return WriteFile(path, {"new"}).ok(); }));
+  EXPECT_TRUE(HoldsForNobody(
+      [&] { return absl::IsPermissionDenied(WriteFile(Path("another"), {"new"})); }));
+  chmod(folder_.c_str(), 0777);
+  EXPECT_EQ(Get(path), "new");
+  EXPECT_EQ(FileCount(), 1u);
+}
+
+// Whoever writes to a pipe that nobody reads is told apart, since it needs no message.
+TEST_F(OutputFileTest, AReaderThatIsGoneHasAnExitCodeOfItsOwn) {
+  std::signal(SIGPIPE, SIG_IGN);
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  const absl::Status status = WriteFile("/dev/fd/" + std::to_string(ends[1]), {"x"});
+  close(ends[1]);
+  EXPECT_EQ(ExitCodeOf(status), ExitCode::kReaderGone) << status;
+  EXPECT_NE(ExitCodeOf(WriteFile("/dev/full", {"x"})), ExitCode::kReaderGone);
 }
 
 TEST_F(OutputFileTest, ErrorsNameTheFile) {
@@ -122,6 +211,7 @@ TEST_F(OutputFileTest, SignalsLeaveNothingBehind) {
     Put(path, "old");
     const pid_t child = fork();
     if (child == 0) {
+      std::signal(signal, SIG_DFL);  // Whoever starts tests in the background may ignore it.
       auto file = OutputFile::Open(path);
       if (!file.ok() || !file->Write("half").ok()) _exit(1);
       raise(signal);

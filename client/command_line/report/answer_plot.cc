@@ -54,7 +54,7 @@ double EdgeOf(const ResolvedBins& bins, absl::int128 first_value, uint64_t bin) 
   // With the infinite edges two or three are left that may be finite.
   const size_t near = is_first ? 1 : bin - 1;
   const size_t beyond = is_first ? 2 : bin - 2;
-  if (edges.size() < 3 || !std::isfinite(edges[near])) return is_first ? 0 : 1;
+  if (!std::isfinite(edges[near])) return is_first ? 0 : 1;
   const double width =
       beyond < edges.size() && std::isfinite(edges[beyond]) ? edges[near] - edges[beyond] : 0;
   return edges[near] + (width != 0 ? width : is_first ? -1 : 1);

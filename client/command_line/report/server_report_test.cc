@@ -2,6 +2,7 @@
 // place.
 #include "client/command_line/report/server_report.h"
 
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -62,6 +63,52 @@ TEST(ServerReportTest, JsonHasEachFigureUnderItsName) {
       "\n");
   EXPECT_THAT(ToJson("host:1", HealthStatus::kServing, MakeInfo(), std::nullopt),
               testing::EndsWith("\"statistics\":null}\n"));
+}
+
+std::string TextOf(const ServerInfo& info, const std::optional<ServerStatistics>& statistics) {
+  std::ostringstream out;
+  PrintServer("host:1", HealthStatus::kServing, info, statistics, kPlain, out);
+  return out.str();
+}
+
+TEST(ServerReportTest, TextHasEachFigureInItsLine) {
+  EXPECT_EQ(
+      TextOf(MakeInfo(), MakeStatistics()),
+      "server     host:1 | gridfold 1.2.3 | SERVING\n"
+      "engine     cuda\n"
+      "device 0   GPU | compute capability 9.0 | 132 multiprocessors | 150 GB\n"
+      "device 1   CPU | 8 threads\n"
+      "message    up to 1.00 kB\n"
+      "histogram  up to 2,000 bins\n"
+      "groups     up to 3,000\n"
+      "queue      up to 5,000 jobs, 6.00 kB\n"
+      "arrays     up to 9,000, 7.00 kB\n"
+      "regions    up to 11,000, 12.0 kB\n"
+      "streams    up to 13,000 open, each with 14.0 kB waiting\n"
+      "batch      up to 15,000 operations\n"
+      "together   all devices, from 16.0 kB of input\n"
+      "up for     1h1m1s\n"
+      "jobs       1,300 answered, 1,400 failed, 1,500 cancelled, 1,200 refused\n"
+      "processed  1.60 kB\n"
+      "now        19 of 20 lanes busy, 1,700 jobs waiting (1.80 kB), 2,100 arrays (2.20 kB)\n");
+}
+
+TEST(ServerReportTest, WhatAServerHasNotHasNoLine) {
+  ServerInfo info = MakeInfo();
+  info.devices = {{"one", 1, 2, ""}, {"none", 0, 2, ""}};
+  info.limits.region_count_max = 1;
+  info.limits.dealt_bytes_min = 1;
+  const std::string one = TextOf(info, std::nullopt);
+  EXPECT_THAT(one, testing::HasSubstr("one | 2 threads | 1 byte\n"));
+  EXPECT_THAT(one, testing::HasSubstr("none | 2 threads\n"));
+  EXPECT_THAT(one, testing::HasSubstr("\nregions    up to 1, 12.0 kB\n"));
+  EXPECT_THAT(one, testing::HasSubstr("\ntogether   all devices, from 1 byte of input\n"));
+  EXPECT_THAT(one, testing::Not(testing::HasSubstr("lanes busy")));
+  info.limits.region_count_max = 0;
+  info.limits.dealt_bytes_min = 0;
+  const std::string none = TextOf(info, std::nullopt);
+  EXPECT_THAT(none, testing::Not(testing::HasSubstr("regions")));
+  EXPECT_THAT(none, testing::Not(testing::HasSubstr("together")));
 }
 
 TEST(RegionReportTest, EachFigureHasItsPlace) {

@@ -1,4 +1,4 @@
-// Answers as tables, as arrays, and as charts.
+// Answers as tables, as arrays, and as maps.
 #include "client/command_line/report/table_report.h"
 
 #include <cmath>
@@ -16,7 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -28,12 +27,6 @@ Answer<Result> AnswerWith(Result result) {
                     .shape = {6}},
           .result = std::move(result),
           .round_trip_time = absl::ZeroDuration()};
-}
-
-size_t CountOf(const std::string& part, const std::string& text) {
-  size_t count = 0;
-  for (size_t i = text.find(part); i != std::string::npos; i = text.find(part, i + 1)) ++count;
-  return count;
 }
 
 HistogramResult TwoBins() {
@@ -133,69 +126,6 @@ TEST(TableTest, TwoCoordinates) {
   EXPECT_THAT(svg, HasSubstr("x=\"307.0\" y=\"15.0\" width=\"225.0\" height=\"73.3\" "
                              "fill-opacity=\"1.00\"><title>1, 20: 6</title>"));
   EXPECT_THAT(svg, HasSubstr("<title>0, 0: 1</title>"));
-}
-
-TEST(PlotTest, BarsReachAcrossTheirBins) {
-  // The last bin has no end: it is as wide as the one before.
-  const std::string svg = PlotHistogram(TwoBins(), {});
-  EXPECT_THAT(svg, HasSubstr("x=\"82.0\" y=\"103.0\" width=\"224.5\" height=\"132.0\">"
-                             "<title>0: 3</title>"));
-  EXPECT_THAT(svg, HasSubstr("x=\"307.0\" y=\"15.0\" width=\"224.5\" height=\"220.0\">"
-                             "<title>0.1: 5</title>"));
-  EXPECT_THAT(svg, Not(HasSubstr("inf")));
-  HistogramResult everything;
-  everything.channels = {{.counts = {3}}};
-  everything.bins = {{.bin_count = 1, .edges = {-kInfinity, kInfinity}}};
-  EXPECT_THAT(PlotHistogram(everything, {}), Not(HasSubstr("nan")));
-  EXPECT_EQ(PlotHistogram({.channels = {{}}, .bins = {{}}, .execution = {}}, {}), "");
-  // So is a first one without a beginning as wide as the one behind it.
-  HistogramResult endless;
-  endless.channels = {{.counts = {1, 2, 3}}};
-  endless.bins = {{.bin_count = 3, .edges = {-kInfinity, 0, 10, kInfinity}}};
-  const std::string thirds = PlotHistogram(endless, {});
-  EXPECT_THAT(thirds, HasSubstr("x=\"82.0\" y=\"161.7\" width=\"149.5\" height=\"73.3\">"));
-  EXPECT_THAT(thirds, HasSubstr("x=\"382.0\" y=\"15.0\" width=\"149.5\" height=\"220.0\">"));
-}
-
-TEST(PlotTest, ManyBinsShareBars) {
-  HistogramResult result;
-  result.channels = {{.counts = std::vector<uint64_t>(100'000, 1)}};
-  result.bins = {{.bin_count = 100'000, .edges = {}}};
-  EXPECT_EQ(CountOf("<rect", PlotHistogram(result, {})), 400u);
-}
-
-ScanResult ScanOf(std::vector<double> values, std::vector<uint64_t> shape) {
-  ScanResult scan;
-  scan.element_type = ElementType::kFloat64;
-  scan.shape = std::move(shape);
-  scan.data.assign(reinterpret_cast<const char*>(values.data()), values.size() * 8);
-  return scan;
-}
-
-TEST(PlotTest, LongScansKeepTheirPeaks) {
-  std::vector<double> values(100'000, 1);
-  values[54'321] = 77;
-  values[54'322] = NAN;
-  values[54'323] = -5;
-  const std::string svg = *PlotScan(ScanOf(values, {100'000}), WholeArray{});
-  EXPECT_LT(svg.size(), 40'000u);
-  // 54,321 of 99,999 is at 326.4 of the range; the peak is at its top, and the trough at the end.
-  EXPECT_THAT(svg, HasSubstr("L326.4 15.0L326.5 235.0"));
-  EXPECT_THAT(svg, Not(HasSubstr("nan")));
-}
-
-TEST(PlotTest, MatricesHaveALineForEachRowOrColumn) {
-  const ScanResult scan = ScanOf({1, 2, 3, 4, 5, 6}, {2, 3});
-  const std::string rows = *PlotScan(scan, Axis{1});
-  EXPECT_THAT(rows, HasSubstr(">row 1<"));
-  EXPECT_THAT(rows, HasSubstr("<title>2: 6</title>"));
-  EXPECT_EQ(CountOf("<path", rows), 2u);
-  const std::string columns = *PlotScan(scan, Axes{{-2}});
-  EXPECT_THAT(columns, HasSubstr(">column 2<"));
-  EXPECT_THAT(columns, HasSubstr("<title>1: 4</title>"));
-  EXPECT_EQ(CountOf("<path", columns), 3u);
-  EXPECT_FALSE(PlotScan(ScanOf(std::vector<double>(18), {9, 2}), Axis{1}).ok());
-  EXPECT_EQ(*PlotScan(ScanOf({}, {0}), WholeArray{}), "");
 }
 
 }  // namespace
