@@ -149,6 +149,73 @@ TEST_F(LargeArrayTest, HistogramsArriveInStepWhateverRemains) {
   }
 }
 
+// Elements of all arrays together that are larger than a message may be go one by one.
+TEST_F(LargeArrayTest, AMessageHasOneElementAtLeast) {
+  std::vector<size_t> sizes;
+  server_.on_histogram_stream = [&](grpc::ServerContext&, const auto& messages,
+                                    v1::HistogramStreamResponse& response) {
+    for (const auto& message : messages) {
+      sizes.push_back(message.data().size() + message.weights().size());
+    }
+    response.mutable_result()->add_channels()->add_weight_sums(1);
+    response.mutable_result()->add_bins()->set_bin_count(1);
+    return grpc::Status::OK;
+  };
+  const auto client = Client::Connect({.target = server_.target(), .write_chunk_bytes = 8});
+  ASSERT_TRUE(client.ok()) << client.status();
+  const std::vector<int8_t> samples(3);
+  const std::vector<double> weights(3);
+  HistogramOptions options{.bins = {IntegerBins{.bin_count = 1}}};
+  options.weights = ArrayView(weights);
+  EXPECT_TRUE(
+      (*client)->ComputeHistogram(samples, options, {.transport = ArrayTransport::kStream}).ok());
+  EXPECT_THAT(sizes, ElementsAre(9, 9, 9));
+}
+
+// Every way in messages asks first how large they may be.
+TEST_F(LargeArrayTest, AServerWhoseMessagesTakeNoElementIsNotSentAny) {
+  uint64_t chunk_bytes_max = 7;
+  server_.on_info = [&](grpc::ServerContext&, const auto&, v1::GetServerInfoResponse& response) {
+    response.mutable_limits()->set_message_bytes_max(uint64_t{64} << 20);
+    response.mutable_limits()->set_array_chunk_bytes_max(chunk_bytes_max);
+    return grpc::Status::OK;
+  };
+  server_.on_create_array = [](grpc::ServerContext&, const v1::CreateArrayRequest& request,
+                               v1::CreateArrayResponse& response) {
+    response.mutable_array()->set_name("kept");
+    response.mutable_array()->set_element_type(request.element_type());
+    *response.mutable_array()->mutable_shape() = request.shape();
+    return grpc::Status::OK;
+  };
+  server_.on_delete_array = [](grpc::ServerContext&, const auto&, auto&) {
+    return grpc::Status::OK;
+  };
+  const std::vector<int8_t> values(100, 1);
+  const ReductionOptions sum{.statistics = {Statistic::kSum}};
+  const HistogramOptions bins{.bins = {IntegerBins{.bin_count = 4}}};
+  const KeyedReductionOptions keyed{.groups = FoundKeys{.key_count_max = 8}};
+  const absl::Status error =
+      absl::InternalError("the server takes messages of 7 bytes, which not every element fits in");
+  for (const ArrayTransport way :
+       {ArrayTransport::kStream, ArrayTransport::kStreams, ArrayTransport::kResident}) {
+    SCOPED_TRACE(static_cast<int>(way));
+    EXPECT_EQ(client_->ReduceArray(values, sum, {.transport = way}).status(), error);
+    EXPECT_EQ(client_->ComputeHistogram(values, bins, {.transport = way}).status(), error);
+    EXPECT_EQ(client_->ReduceByKey(values, values, keyed, {.transport = way}).status(), error);
+    EXPECT_EQ(client_->ScanArray(values, {}, {.transport = way}).status(), error);
+  }
+  EXPECT_EQ(client_->WriteArray("kept", 0, values), error);
+  EXPECT_EQ(client_->OpenReductionStream({}, sum).status(), error);
+  EXPECT_EQ(client_->OpenScanStream({}, {}).status(), error);
+  EXPECT_EQ(client_->OpenHistogramStream(ElementType::kInt8, bins).status(), error);
+  EXPECT_EQ(
+      client_->OpenKeyedReductionStream(ElementType::kInt8, ElementType::kInt8, keyed).status(),
+      error);
+  chunk_bytes_max = 8;
+  const auto other = Client::Connect({.target = server_.target()});
+  EXPECT_TRUE((*other)->OpenReductionStream({}, sum).ok());
+}
+
 // The server gives back each row's element, so the answer shows whether the parts' answers are put
 // together in the order of the parts.
 TEST_F(LargeArrayTest, PartsAreEqualAndTheirAnswersInOrder) {

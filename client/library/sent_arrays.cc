@@ -14,13 +14,8 @@ namespace {
 // Cuts arrays into messages.
 class MessageCutter {
  public:
-  MessageCutter(const SentArrays& arrays, uint64_t message_bytes) : arrays_(arrays) {
-    uint64_t element_bytes = 0;
-    for (const auto& field : arrays.fields) {
-      element_bytes += field.size() / std::max<uint64_t>(arrays.element_count, 1);
-    }
-    step_ = std::max<uint64_t>(message_bytes / std::max<uint64_t>(element_bytes, 1), 1);
-  }
+  MessageCutter(const SentArrays& arrays, uint64_t message_bytes)
+      : arrays_(arrays), step_(std::max<uint64_t>(message_bytes / ElementBytes(arrays), 1)) {}
 
   // The next message; nothing after the last one, which says how many elements there were.
   std::optional<WireMessage> Next() {
@@ -30,7 +25,7 @@ class MessageCutter {
       message.AppendMessage(kStreamHeaderField, WireMessage::Of(arrays_.header));
     }
     const uint64_t count = std::min(step_, arrays_.element_count - sent_elements_);
-    for (uint32_t i = 0; i < arrays_.fields.size() && count > 0; ++i) {
+    for (uint32_t i = 0; i < arrays_.fields.size(); ++i) {
       const uint64_t element_bytes = arrays_.fields[i].size() / arrays_.element_count;
       if (element_bytes == 0) continue;
       message.AppendBytes(
@@ -48,8 +43,15 @@ class MessageCutter {
   uint64_t sent_bytes() const { return sent_bytes_; }
 
  private:
+  // Of all arrays together.
+  static uint64_t ElementBytes(const SentArrays& arrays) {
+    uint64_t bytes = 0;
+    for (const auto& field : arrays.fields) bytes += field.size() / arrays.element_count;
+    return bytes;
+  }
+
   const SentArrays& arrays_;
-  uint64_t step_ = 1;  // Elements of a message.
+  const uint64_t step_;  // Elements of a message.
   uint64_t sent_elements_ = 0;
   uint64_t sent_bytes_ = 0;
   bool is_over_ = false;

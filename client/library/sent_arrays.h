@@ -17,8 +17,8 @@
 
 namespace gridfold::client {
 
-// What is sent: the request, as MessageSender's header, and arrays of as many elements each. They
-// are sent from where they lie, without a copy.
+// What is sent: the request, as MessageSender's header, and arrays of as many elements each, one at
+// least. They are sent from where they lie, without a copy.
 struct SentArrays {
   const google::protobuf::MessageLite& header;
   std::array<std::span<const std::byte>, kStreamFieldCountMax> fields;

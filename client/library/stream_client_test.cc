@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "client/library/array_route.h"
 #include "client/library/stream_client_test_fixture.h"
 #include "gridfold/client.h"
@@ -167,10 +168,16 @@ TEST_F(StreamClientTest, MasksGoBesideElements) {
   (*scan)->WritesDone();
   EXPECT_FALSE((*scan)->Read()->has_value());
   EXPECT_EQ(masks[2], mask);
-  EXPECT_EQ(client_->OpenReductionStream({}, {.where = ArrayView(ElementType::kBool, nullptr, 0)})
-                .status()
-                .code(),
-            absl::StatusCode::kInvalidArgument);
+  // The mask of a stream is none of its options.
+  const ArrayView other_mask(ElementType::kBool, nullptr, 0);
+  EXPECT_EQ(client_->OpenReductionStream({}, {.where = other_mask}).status(),
+            absl::InvalidArgumentError("where: a stream's mask is sent beside its elements"));
+  EXPECT_EQ(client_->OpenScanStream({}, {.where = other_mask}).status(),
+            absl::InvalidArgumentError("where: a stream's mask is sent beside its elements"));
+  HistogramOptions masked;
+  masked.where = other_mask;
+  EXPECT_EQ(client_->OpenHistogramStream(ElementType::kInt8, masked).status(),
+            absl::InvalidArgumentError("where: a stream's mask is sent beside its samples"));
 }
 
 TEST_F(StreamClientTest, KeysGoBesideValues) {
@@ -204,6 +211,7 @@ TEST_F(StreamClientTest, KeysGoBesideValues) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->counts, std::vector<uint64_t>{5});
   EXPECT_EQ(result->execution.transport, ArrayTransport::kStream);
+  EXPECT_EQ(result->execution.streams, 1u);
   EXPECT_EQ(sent[0], keys);
   EXPECT_EQ(sent[1], values);
   EXPECT_EQ(element_count, 1000u);
@@ -318,19 +326,42 @@ TEST_F(StreamClientTest, ScansAreReadWhileTheyAreWritten) {
   writer.join();
   EXPECT_EQ(results, letters);
   EXPECT_EQ((*stream)->execution().engine, "fake");
+  EXPECT_EQ((*stream)->execution().transport, ArrayTransport::kStream);
+  EXPECT_EQ((*stream)->execution().streams, 1u);
   EXPECT_FALSE((*stream)->Write(Bytes(letters)).ok()) << "the stream has ended";
 }
 
 TEST_F(StreamClientTest, ScansThatMakeNoSense) {
-  server_.on_scan_stream = [](grpc::ServerContext&, const std::vector<v1::ScanStreamRequest>&,
-                              std::vector<v1::ScanStreamResponse>& answers) {
-    answers.emplace_back().set_first_element(7);
+  // The second results of each stream.
+  v1::ScanStreamResponse second;
+  server_.on_scan_stream = [&](grpc::ServerContext&, const std::vector<v1::ScanStreamRequest>&,
+                               std::vector<v1::ScanStreamResponse>& answers) {
+    v1::ScanStreamResponse& first = answers.emplace_back();
+    first.set_element_type(v1::ELEMENT_TYPE_INT16);
+    first.set_data("abcd");
+    answers.push_back(second);
     return grpc::Status::OK;
   };
-  const auto stream = client_->OpenScanStream({.element_type = ElementType::kInt8}, {});
-  ASSERT_TRUE(stream.ok());
-  (*stream)->WritesDone();
-  EXPECT_EQ((*stream)->Read().status().code(), absl::StatusCode::kInternal);
+  const auto read_second = [&](uint64_t first_element, v1::ElementType type,
+                               const std::string& data) {
+    second.set_first_element(first_element);
+    second.set_element_type(type);
+    second.set_data(data);
+    const auto stream = client_->OpenScanStream({.element_type = ElementType::kInt16}, {});
+    (*stream)->WritesDone();
+    EXPECT_TRUE((*stream)->Read().ok());
+    return (*stream)->Read().status();
+  };
+  EXPECT_EQ(read_second(2, v1::ELEMENT_TYPE_INT16, "ef"), absl::OkStatus());
+  const auto nonsense = [](const char* bytes, int type, int first_element) {
+    return absl::InternalError(absl::StrCat("the server's answer holds ", bytes,
+                                            " bytes of element type ", type, " from element ",
+                                            first_element, " on"));
+  };
+  EXPECT_EQ(read_second(1, v1::ELEMENT_TYPE_INT16, "ef"), nonsense("2", 2, 1));
+  EXPECT_EQ(read_second(3, v1::ELEMENT_TYPE_INT16, "ef"), nonsense("2", 2, 3));
+  EXPECT_EQ(read_second(2, v1::ELEMENT_TYPE_INT16, "efg"), nonsense("3", 2, 2));
+  EXPECT_EQ(read_second(2, v1::ELEMENT_TYPE_UNSPECIFIED, "ef"), nonsense("2", 0, 2));
 }
 
 }  // namespace
