@@ -135,6 +135,22 @@ TEST_F(EndedStreamsTest, AnAnswerThatComesTooSoonIsNone) {
   ExpectAllEnded(absl::InternalError("the server has ended the stream early"));
 }
 
+// Nor where the library sends an array by itself.
+TEST_F(EndedStreamTest, AnAnswerToAPartOfAnArrayIsNone) {
+  server_.on_reduce_stream = [](grpc::ServerContext&, const auto&,
+                                v1::ReduceStreamResponse& response) {
+    response.mutable_result()->set_group_count(1);
+    return grpc::Status::OK;
+  };
+  const std::string letters = Letters(4 << 20);
+  EXPECT_EQ(
+      client_
+          ->ReduceArray(ArrayView(ElementType::kInt8, letters.data(), letters.size()),
+                        {.statistics = {Statistic::kSum}}, {.transport = ArrayTransport::kStream})
+          .status(),
+      absl::InternalError("the server has ended the stream early"));
+}
+
 // What is no message: text that is not UTF-8.
 constexpr char kNoText[] = "\xff";
 

@@ -101,7 +101,6 @@ absl::Status Transport::Call(const std::string& method, const WireMessage& reque
     return CallOnce(channels_.Next(), method, request, MakeHead(options), response);
   }
   return Try(options, [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
-    response.Clear();
     return CallOnce(channel, method, request, head, response);
   });
 }

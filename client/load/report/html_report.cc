@@ -74,10 +74,10 @@ std::string Figure(const std::string& title, const std::string& drawing,
                       caption, "</figcaption>\n</figure>\n</section>\n");
 }
 
-ChartAxis TimeAxis(const std::string& title, bool is_logarithmic) {
-  return {.title = title, .is_logarithmic = is_logarithmic, .format = [](double value) {
-            return Ns(value);
-          }};
+// Calls that take long take many times as long as most.
+ChartAxis LatencyAxis() {
+  return {
+      .title = "latency", .is_logarithmic = true, .format = [](double value) { return Ns(value); }};
 }
 
 ChartAxis SecondsAxis() {
@@ -121,8 +121,7 @@ std::string QuantileChart(const LoadResult& result) {
       series.push_back(QuantileCurve("from the actual time", level.recording.latency_from_send));
     }
   }
-  return Figure("Latency by percentile",
-                DrawLines(QuantileAxis(), TimeAxis("latency", true), series),
+  return Figure("Latency by percentile", DrawLines(QuantileAxis(), LatencyAxis(), series),
                 "From 90 % on each step to the right leaves a tenth as many calls.");
 }
 
@@ -148,8 +147,7 @@ std::string DistributionChart(const LatencyHistogram& latency) {
   const ChartAxis counts{.title = "calls", .format = [](double value) {
                            return FormatInteger(static_cast<int64_t>(value));
                          }};
-  return Figure("Distribution of latency",
-                DrawBars(TimeAxis("latency", true), counts, WideBars(latency)),
+  return Figure("Distribution of latency", DrawBars(LatencyAxis(), counts, WideBars(latency)),
                 "All levels together, from the intended time of sending.");
 }
 
@@ -193,7 +191,7 @@ std::string TimeCharts(const LoadResult& result) {
       Figure("Rate over time", DrawLines(SecondsAxis(), rate_axis, rates), "Answers as they came."),
       Figure("Bytes over time", DrawLines(SecondsAxis(), byte_axis, bytes),
              "Of the arrays that were answered, wherever they lay."),
-      Figure("Latency over time", DrawLines(SecondsAxis(), TimeAxis("latency", true), latencies),
+      Figure("Latency over time", DrawLines(SecondsAxis(), LatencyAxis(), latencies),
              "Of the calls that ended in each second."));
 }
 

@@ -18,6 +18,7 @@
 namespace gridfold::load {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr int64_t kUs = 1000;
@@ -247,6 +248,55 @@ TEST(TwoLevelsTest, Html) {
        }) {
     EXPECT_THAT(page, HasSubstr(part));
   }
+}
+
+// The part of a page below a heading.
+std::string SectionOf(const std::string& page, const std::string& heading) {
+  const size_t begin = page.find("<h2>" + heading + "</h2>");
+  return begin == std::string::npos ? ""
+                                    : page.substr(begin, page.find("</section>", begin) - begin);
+}
+
+// What a chart's points say, in order.
+std::vector<std::string> TitlesIn(const std::string& section) {
+  std::vector<std::string> titles;
+  for (size_t at = section.find("<title>"); at != std::string::npos;
+       at = section.find("<title>", at)) {
+    at += 7;
+    titles.push_back(section.substr(at, section.find("</title>", at) - at));
+  }
+  return titles;
+}
+
+TEST(TwoLevelsTest, LatenciesHaveLogarithmicAxes) {
+  const std::string page = ToHtml(TwoLevels());
+  for (const char* const heading :
+       {"Latency by percentile", "Distribution of latency", "Latency over time"}) {
+    // A linear axis would have ticks at multiples of 500 µs.
+    EXPECT_THAT(SectionOf(page, heading), HasSubstr(">200 µs<")) << heading;
+    EXPECT_THAT(SectionOf(page, heading), HasSubstr(">latency<")) << heading;
+  }
+}
+
+// The seconds of each level follow on those of the levels before it.
+TEST(TwoLevelsTest, ChartsOverTimeHaveAPointForEachSecond) {
+  const std::string page = ToHtml(TwoLevels());
+  const auto titles = [&](const char* heading) { return TitlesIn(SectionOf(page, heading)); };
+  EXPECT_THAT(titles("Rate over time"),
+              ElementsAre("1: 7", "2: 3", "3.5: 14", "1: 150", "2: 200", "3.5: 300"));
+  EXPECT_THAT(titles("Bytes over time"), ElementsAre("1: 8 MB/s", "2: 4 MB/s", "3.5: 0 B/s"));
+  EXPECT_THAT(titles("Latency over time"),
+              ElementsAre("1: 900 µs", "2: 250 µs", "3.5: 0.00 ns", "1: 1.10 ms", "2: 500 µs",
+                          "3.5: 0.00 ns", "1: 1.20 ms", "2: 750 µs", "3.5: 2.00 ms"));
+  LoadResult closed = TwoLevels();
+  closed.plan.is_open_loop = false;
+  EXPECT_THAT(TitlesIn(SectionOf(ToHtml(closed), "Rate over time")),
+              ElementsAre("1: 7", "2: 3", "3.5: 14"));
+  // Where no call has ended there is no latency.
+  closed.levels[0].seconds[0].max_ms = 0;
+  EXPECT_THAT(TitlesIn(SectionOf(ToHtml(closed), "Latency over time")),
+              ElementsAre("2: 250 µs", "3.5: 0.00 ns", "2: 500 µs", "3.5: 0.00 ns", "2: 750 µs",
+                          "3.5: 2.00 ms"));
 }
 
 TEST(TwoLevelsTest, LiveView) {

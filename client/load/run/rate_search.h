@@ -18,8 +18,8 @@ struct RateRuns {
 
 // What a search has come to, and how sure it is.
 struct FoundRate {
-  double rate = 0;  // The highest that kept to the objective, by most of its runs.
-  RateRuns runs;    // At that rate.
+  double rate;    // The highest that kept to the objective, by most of its runs.
+  RateRuns runs;  // At that rate.
   // The next higher one that was tried, by whose runs the search ended; none where it ended for
   // another reason.
   std::optional<double> next_rate;
