@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "client/command_line/output/output_file.h"
@@ -42,6 +43,8 @@ class RequestTest : public testing::Test {
     remember("ComputeQuantiles", server_.on_quantiles);
     remember("SelectTop", server_.on_top);
     remember("RelateArrays", server_.on_relate);
+    remember("ReduceByKey", server_.on_reduce_by_key);
+    remember("ReduceByKeyStream", server_.on_keyed_stream);
     remember("ReduceStream", server_.on_reduce_stream);
     remember("HistogramStream", server_.on_histogram_stream);
     remember("ScanStream", server_.on_scan_stream);
@@ -208,6 +211,41 @@ TEST_F(RequestTest, Relate) {
     nan_policy: NAN_POLICY_IGNORE overflow_policy: OVERFLOW_POLICY_WRAP)");
 }
 
+TEST_F(RequestTest, Group) {
+  const std::vector<std::string> keyed = {"group", "@in.csv", "--key", "y"};
+  const auto expect = [&](std::vector<std::string> further, const std::string& text) {
+    further.insert(further.begin(), keyed.begin(), keyed.end());
+    ExpectRequest<v1::ReduceByKeyRequest>(further, "ReduceByKey",
+                                          "keys SECOND values FIRST" + text);
+  };
+  const std::string policies =
+      " nan_policy: NAN_POLICY_PROPAGATE overflow_policy: OVERFLOW_POLICY_ERROR";
+  expect({}, "statistics: STATISTIC_MEAN found { }" + policies);
+  expect({"--op", "sum,max", "--quantile", "0.25", "--ddof", "2", "--ignore-nan", "--wrap",
+          "--key-range", "-5:10"},
+         R"(statistics: STATISTIC_SUM statistics: STATISTIC_MAX
+         range { first_key: -5 key_count: 10 }
+         nan_policy: NAN_POLICY_IGNORE overflow_policy: OVERFLOW_POLICY_WRAP
+         delta_degrees_of_freedom: 2 quantiles: 0.25 quantile_method: QUANTILE_METHOD_LINEAR)");
+  expect({"--bins", "4", "--range", "0,9", "--clamp"}, R"(statistics: STATISTIC_MEAN
+         bins { bins { even { bin_count: 4 lower_bound: 0 upper_bound: 9 } }
+                out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP })" +
+                                                           policies);
+  expect({"--bins", "4"}, R"(statistics: STATISTIC_MEAN
+         bins { bins { even { bin_count: 4 } } out_of_range_policy: OUT_OF_RANGE_POLICY_DROP })" +
+                              policies);
+  // Quantiles alone are all that is asked for; a median is NumPy's, the mean of the middle two.
+  expect({"-q", "0,1", "--method", "lower"},
+         "found { } quantiles: 0 quantiles: 1 quantile_method: QUANTILE_METHOD_LOWER" + policies);
+  expect({"--op", "median"},
+         "found { } quantiles: 0.5 quantile_method: QUANTILE_METHOD_MEAN" + policies);
+  expect({"--op", "median,sum", "--key-range", "9223372036854775808:1"},
+         R"(statistics: STATISTIC_SUM
+         range { key_count: 1 first_unsigned_key: 9223372036854775808 }
+         quantiles: 0.5 quantile_method: QUANTILE_METHOD_MEAN)" +
+             policies);
+}
+
 // Rows that come one after the other are enough where all axes before some, or behind some, are
 // reduced; what asks for more keeps the array on the server.
 TEST_F(RequestTest, LargeReductionsAreStreamedWhereRowsAreEnough) {
@@ -257,6 +295,49 @@ TEST_F(RequestTest, LargeHistogramsAreStreamedWhereTheirBinsAreKnown) {
   EXPECT_EQ(with({"--weights-column", "z"}), "HistogramStream");
   EXPECT_EQ(with({"--y-column", "y"}), "HistogramStream");
   EXPECT_EQ(with({"--y-column", "y", "--weights-column", "z"}), "HistogramStream");
+}
+
+// A request has 64 KiB here, of which it keeps 16 for itself: 6,144 elements, or half as many where
+// there are two arrays, less what grows with the question.
+TEST_F(RequestTest, RequestsCarryAsMuchAsTheyHaveRoomFor) {
+  const struct {
+    std::vector<std::string> arguments;  // "edge.csv" is added.
+    int room;
+  } questions[] = {
+      {{"reduce"}, 6144},
+      {{"reduce", "--segments", "0,5"}, 6141},
+      {{"scan"}, 6144},
+      {{"scan", "--segments", "0,5"}, 6141},
+      {{"topk"}, 6144},
+      {{"topk", "--segments", "0,5"}, 6141},
+      {{"quantile"}, 6144},
+      {{"quantile", "--segments", "0,5"}, 6141},
+      {{"quantile", "--weights-column", "y"}, 3072},
+      {{"describe"}, 6144},
+      {{"histogram", "--bins", "4", "--range", "0,9"}, 6144},
+      {{"histogram", "--edges", "0,1,9"}, 6141},
+      {{"histogram", "--bins", "4", "--range", "0,9", "--y-column", "y"}, 3072},
+      {{"histogram", "--bins", "4", "--range", "0,9", "--weights-column", "y"}, 3072},
+      {{"relate", "--y-column", "y"}, 3072},
+      {{"relate", "--y-column", "y", "--weights-column", "y"}, 2048},
+      {{"group", "--key", "y"}, 3072},
+  };
+  for (const auto& question : questions) {
+    for (const int count : {question.room, question.room + 1}) {
+      std::string table = "x,y\n";
+      for (int i = 0; i < count; ++i) absl::StrAppend(&table, i, ",", i % 7, "\n");
+      Write("edge.csv", table);
+      std::vector<std::string> arguments = question.arguments;
+      arguments.insert(arguments.begin() + 1, "@edge.csv");
+      const std::map<std::string, std::string>& requests = Ask(arguments);
+      EXPECT_EQ(requests.size(), 1u) << testing::PrintToString(arguments);
+      for (const auto& [method, text] : requests) {
+        EXPECT_EQ(absl::StrContains(text, "inline_array {\n    element_type"),
+                  count == question.room)
+            << testing::PrintToString(arguments) << " of " << count << ": " << method;
+      }
+    }
+  }
 }
 
 TEST_F(RequestTest, LargeScansAreKeptWhereMessagesAreSmall) {
