@@ -170,6 +170,9 @@ class FormsAgreeTest : public RegionServiceTest, protected RandomQuestions {
         merge.add_accumulators(caller_.counted.accumulator());
       }
     }
+    if constexpr (std::is_same_v<Request, v1::ReduceArrayRequest>) {
+      merge.set_output_type(request.output_type());
+    }
     std::shuffle(merge.mutable_accumulators()->begin(), merge.mutable_accumulators()->end(),
                  random_);
     v1::MergeAccumulatorsResponse response;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/contract/output_type.h"
 #include "kernels/contract/reduction_checks.h"
 #include "kernels/contract/segments.h"
 #include "kernels/numerics/statistics/statistic_value.h"
@@ -161,6 +162,10 @@ absl::StatusOr<ReductionPlan> PlanGroupsOfAnySize(const ArrayDescription& array,
       !status.ok()) {
     return status;
   }
+  if (spec.output_type) {
+    absl::Status status = CheckOutputType(*spec.output_type, spec.statistics, array.element_type);
+    if (!status.ok()) return status;
+  }
   absl::StatusOr<Grouping> grouping = PlanGrouping(array, std::move(spec.grouping));
   if (!grouping.ok()) return grouping.status();
   return ReductionPlan{.array = array,
@@ -170,7 +175,8 @@ absl::StatusOr<ReductionPlan> PlanGroupsOfAnySize(const ArrayDescription& array,
                        .overflow_policy = spec.overflow_policy,
                        .delta_degrees_of_freedom = spec.delta_degrees_of_freedom,
                        .return_states = spec.return_states,
-                       .strategy = std::move(spec.strategy)};
+                       .strategy = std::move(spec.strategy),
+                       .output_type = spec.output_type.value_or(ElementType::kFloat64)};
 }
 
 absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec) {

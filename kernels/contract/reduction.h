@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/contract/array.h"
 #include "kernels/contract/reduction_states.h"
+#include "kernels/types/element_type.h"
 #include "kernels/types/policies.h"
 #include "kernels/types/statistic.h"
 
@@ -29,6 +30,8 @@ struct ReductionSpec {
   // than a statistic needs.
   bool return_states = false;
   std::string strategy{};  // Which is to run it (strategy_error.h); empty: the engine's choice.
+  // Floating-point type of the answer's values of ValueKind::kDouble; nothing: float64.
+  std::optional<ElementType> output_type = std::nullopt;
 };
 
 struct ReductionPlan {
@@ -41,16 +44,20 @@ struct ReductionPlan {
   bool return_states = false;  // Whether the result holds the groups' states.
   uint64_t first_group = 0;    // The number of its first group, where it is a part of a whole.
   std::string strategy{};      // Which is to run it; empty: the engine's choice.
+  // What the answer's values of ValueKind::kDouble are rounded to. Engines hand out float64 all the
+  // same, so that merging and dealing know of one type only.
+  ElementType output_type = ElementType::kFloat64;
 
-  // Slots of 8 bytes that the answer takes.
+  // Slots of 8 bytes that engines hand out.
   uint64_t result_slot_count() const { return statistics.size() * grouping.group_count; }
 };
 
 // Errors (INVALID_ARGUMENT, field in the payload): no statistics or one twice; a statistic that the
 // element type does not have (bitwise on floating-point), or that has no state to return (product
-// of floating-point); an axis of an array that is not two-dimensional; offsets out of order, not
-// starting at 0 or not ending at the element count; where no states are asked for, a group that is
-// too small for a statistic.
+// of floating-point); an output type that is not floating-point, or where no statistic has such
+// values; an axis of an array that is not two-dimensional; offsets out of order, not starting at 0
+// or not ending at the element count; where no states are asked for, a group that is too small for
+// a statistic.
 absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec);
 
 // Whether a product of floating-point elements is among the statistics: it rounds at every step, so

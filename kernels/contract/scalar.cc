@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 
 namespace gridfold::kernels {
@@ -46,15 +47,6 @@ bool IsDouble(const Scalar& scalar) {
   return true;
 }
 
-template <class T>
-T Rounded(double x) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(x);
-  } else {
-    return T::FromDouble(x);
-  }
-}
-
 }  // namespace
 
 std::optional<uint64_t> SlotOf(const Scalar& scalar, ValueKind kind) {
@@ -87,7 +79,7 @@ std::optional<std::array<std::byte, 8>> ElementOf(const Scalar& scalar, ElementT
       element = *integer;
     } else {
       const double x = DoubleOf(scalar);
-      element = Rounded<T>(x);
+      element = RoundTo<T>(x);
       if (std::isfinite(x) && !std::isfinite(static_cast<double>(element))) return false;
     }
     std::memcpy(bytes.data(), &element, sizeof(T));

@@ -1,7 +1,8 @@
 // How large an answer will be, known from the plan, so that one that would not fit in a message is
 // refused before any work is done. Upper bounds, exact to a few KiB except for accumulators, whose
-// size depends on the elements. Errors: INVALID_ARGUMENT that names the part of the request to make
-// smaller. Pure functions; thread-safe.
+// size depends on the elements, and for values of a narrow output type, of which lanes hold the
+// float64 ones. Errors: INVALID_ARGUMENT that names the part of the request to make smaller. Pure
+// functions; thread-safe.
 #ifndef GRIDFOLD_SERVER_PLANNING_ANSWER_SIZE_H_
 #define GRIDFOLD_SERVER_PLANNING_ANSWER_SIZE_H_
 

@@ -149,6 +149,7 @@ absl::Status ConvertSpec(const v1::ReduceByKeyRequest& request,
   spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
   return FirstError(
       ConvertStatistics(request.statistics(), reduction.statistics),
+      ConvertOutputType(request, reduction.output_type),
       Assign(FromWire(request.quantile_method(), "quantile_method"), spec.quantile_method),
       Assign(FromWire(request.nan_policy(), "nan_policy"), reduction.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), reduction.overflow_policy),

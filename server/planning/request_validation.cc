@@ -25,7 +25,7 @@ absl::Status ConvertSpec(const v1::ReduceArrayRequest& request, kernels::Reducti
   spec.return_states = request.return_accumulator();
   return FirstError(
       ConvertStatistics(request.statistics(), spec.statistics),
-      ConvertStrategy(request, spec.strategy),
+      ConvertStrategy(request, spec.strategy), ConvertOutputType(request, spec.output_type),
       Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
 }
@@ -320,19 +320,28 @@ absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& req
   if (request.accumulators().empty()) {
     return InvalidField("accumulators", "at least one is needed");
   }
-  return PlannedMerge{{request.accumulators().begin(), request.accumulators().end()},
-                      request.partial(),
-                      context.limits};
+  PlannedMerge planned{.accumulators{request.accumulators().begin(), request.accumulators().end()},
+                       .partial = request.partial(),
+                       .output_type = {},
+                       .limits = context.limits};
+  absl::Status status = ConvertOutputType(request, planned.output_type);
+  if (!status.ok()) return status;
+  return planned;
 }
 
 absl::StatusOr<PlannedSubtraction> PlanRequest(const v1::SubtractAccumulatorsRequest& request,
                                                const PlanningContext& context) {
   if (request.minuend().empty()) return InvalidField("minuend", "required");
   if (request.subtrahends().empty()) return InvalidField("subtrahends", "at least one is needed");
-  return PlannedSubtraction{request.minuend(),
-                            {request.subtrahends().begin(), request.subtrahends().end()},
-                            request.partial(),
-                            context.limits};
+  PlannedSubtraction planned{
+      .minuend = request.minuend(),
+      .subtrahends{request.subtrahends().begin(), request.subtrahends().end()},
+      .partial = request.partial(),
+      .output_type = {},
+      .limits = context.limits};
+  absl::Status status = ConvertOutputType(request, planned.output_type);
+  if (!status.ok()) return status;
+  return planned;
 }
 
 }  // namespace gridfold::server

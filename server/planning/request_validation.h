@@ -153,12 +153,14 @@ inline bool IsSharded(const PlannedHistogram& planned) { return !planned.shards.
 struct PlannedMerge {
   std::vector<absl::string_view> accumulators;
   bool partial = false;
+  std::optional<kernels::ElementType> output_type;
   Limits limits;
 };
 struct PlannedSubtraction {
   absl::string_view minuend;
   std::vector<absl::string_view> subtrahends;
   bool partial = false;
+  std::optional<kernels::ElementType> output_type;
   Limits limits;
 };
 

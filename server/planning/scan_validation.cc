@@ -29,9 +29,7 @@ absl::Status ConvertSpec(const v1::ScanArrayRequest& request, kernels::ScanSpec&
       Assign(FromWire(request.operation(), "operation"), spec.operation),
       Assign(FromWire(request.mode(), "mode"), spec.mode),
       Assign(FromWire(request.direction(), "direction"), spec.direction),
-      request.output_type() == v1::ElementType{}
-          ? absl::OkStatus()
-          : Assign(FromWire(request.output_type(), "output_type"), spec.output_type),
+      ConvertOutputType(request, spec.output_type),
       Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
 }

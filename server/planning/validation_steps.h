@@ -4,6 +4,7 @@
 #define GRIDFOLD_SERVER_PLANNING_VALIDATION_STEPS_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "server/base/limits.h"
 #include "server/planning/answer_size.h"
 #include "server/planning/array_validation.h"
+#include "server/wire/proto_conversion.h"
 
 namespace gridfold::server {
 
@@ -57,6 +59,14 @@ absl::Status ConvertStrategy(const Request& request, std::string& strategy) {
   strategy = request.execution_options().strategy();
   if (strategy.size() <= kNameBytesMax) return absl::OkStatus();
   return kernels::InvalidField(kernels::kStrategyField, "is the name of no strategy");
+}
+
+// Copies the output type that a request names, if it names one.
+template <class Request>
+absl::Status ConvertOutputType(const Request& request,
+                               std::optional<kernels::ElementType>& output_type) {
+  if (request.output_type() == v1::ElementType{}) return absl::OkStatus();
+  return Assign(FromWire(request.output_type(), "output_type"), output_type);
 }
 
 // Refuses a strategy where an array is computed in parts, as streams and sharded arrays are: parts

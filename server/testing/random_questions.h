@@ -108,6 +108,12 @@ class RandomQuestions {
     if (!OneIn(4)) request.set_overflow_policy(v1::OVERFLOW_POLICY_WRAP);
     request.set_delta_degrees_of_freedom(OneOf<uint32_t>({0, 0, 0, 1, 1, 2, 7, kMax & 0xFFFFFFFF}));
     if (OneIn(4)) request.set_first_index(OneOf<uint64_t>({1, 1000, kMax - 5, kMax - 50'000}));
+    if (OneIn(3)) {
+      request.set_output_type(
+          OneOf<v1::ElementType>({v1::ELEMENT_TYPE_FLOAT16, v1::ELEMENT_TYPE_BFLOAT16,
+                                  v1::ELEMENT_TYPE_FLOAT32, v1::ELEMENT_TYPE_FLOAT64}));
+      if (OneIn(20)) request.set_output_type(AnyType());
+    }
     if (array.shape.size() == 2 && !OneIn(4)) {
       request.mutable_grouping()->set_axis(OneOf<uint32_t>({0, 1, 1}));
     } else if (array.shape.size() == 1 && OneIn(3)) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "google/protobuf/repeated_field.h"
+#include "kernels/contract/output_type.h"
 #include "server/wire/packed_counts.h"
 #include "server/wire/proto_conversion.h"
 
@@ -62,15 +63,28 @@ void FillValues(kernels::ValueKind kind, std::span<const uint64_t> slots, v1::Va
   }
 }
 
+// The values of a statistic, of which floating-point ones are in the output type.
+void FillStatistic(const kernels::StatisticColumn& column, kernels::ElementType output_type,
+                   bool is_bool, v1::ValueList& values) {
+  if (column.kind == kernels::ValueKind::kDouble && output_type != kernels::ElementType::kFloat64) {
+    v1::InlineArray& typed = *values.mutable_typed_values();
+    typed.set_element_type(ToWire(output_type));
+    typed.set_data(kernels::RoundSlots(column.slots, output_type));
+    return;
+  }
+  FillValues(is_bool && IsTruth(column.statistic) ? kernels::ValueKind::kBool : column.kind,
+             column.slots, values);
+}
+
 // A column without a slot for each group has no values.
 void AddColumns(const std::vector<kernels::StatisticColumn>& columns, uint64_t group_count,
-                bool is_bool, google::protobuf::RepeatedPtrField<v1::StatisticValues>& results) {
+                kernels::ElementType output_type, bool is_bool,
+                google::protobuf::RepeatedPtrField<v1::StatisticValues>& results) {
   for (const kernels::StatisticColumn& column : columns) {
     v1::StatisticValues& values = *results.Add();
     values.set_statistic(ToWire(column.statistic));
     if (column.slots.size() == group_count) {
-      FillValues(is_bool && IsTruth(column.statistic) ? kernels::ValueKind::kBool : column.kind,
-                 column.slots, *values.mutable_values());
+      FillStatistic(column, output_type, is_bool, *values.mutable_values());
     }
   }
 }
@@ -110,14 +124,16 @@ v1::HistogramDescription Describe(const kernels::HistogramPlan& plan) {
 void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,
                   v1::ReduceArrayResponse& response, bool is_bool) {
   response.set_group_count(plan.grouping.group_count);
-  AddColumns(result.columns, plan.grouping.group_count, is_bool, *response.mutable_results());
+  AddColumns(result.columns, plan.grouping.group_count, plan.output_type, is_bool,
+             *response.mutable_results());
 }
 
 void FillResponse(const kernels::KeyedReductionPlan& plan, const kernels::KeyedAnswer& answer,
                   v1::ReduceByKeyResponse& response) {
   const uint64_t group_count = answer.counts.size();
   response.set_group_count(group_count);
-  AddColumns(answer.columns, group_count, /*is_bool=*/false, *response.mutable_results());
+  AddColumns(answer.columns, group_count, plan.reduction.output_type, /*is_bool=*/false,
+             *response.mutable_results());
   Append(answer.counts, *response.mutable_counts());
   for (size_t t = 0; t < answer.quantiles.size(); ++t) {
     FillValues(kernels::KindOfTarget(plan.quantiles, t), answer.quantiles[t],

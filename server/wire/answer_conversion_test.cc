@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace gridfold::server {
 namespace {
@@ -32,6 +33,26 @@ TEST(ProtoConversionTest, StatisticsOfEveryKind) {
   EXPECT_THAT(response.results(2).values().double_values().values(), ElementsAre(-0.5, 0.0));
   EXPECT_THAT(response.results(3).values().bool_values().values(), ElementsAre(true, false));
   EXPECT_EQ(response.results(3).statistic(), v1::STATISTIC_ALL);
+}
+
+TEST(ProtoConversionTest, StatisticsInAnOutputType) {
+  using kernels::Statistic;
+  using kernels::ValueKind;
+  kernels::ReductionPlan plan;
+  plan.grouping.group_count = 2;
+  plan.output_type = kernels::ElementType::kFloat16;
+  const uint64_t slots[] = {std::bit_cast<uint64_t>(-0.5), std::bit_cast<uint64_t>(1e9)};
+  const kernels::ReductionResult result{
+      {{Statistic::kSum, ValueKind::kInt64, {5, 6}},
+       {Statistic::kMean, ValueKind::kDouble, {slots[0], slots[1]}},
+       {Statistic::kVariance, ValueKind::kDouble, {}}}};
+  v1::ReduceArrayResponse response;
+  FillResponse(plan, result, response);
+  EXPECT_THAT(response.results(0).values().int64_values().values(), ElementsAre(5, 6));
+  const v1::InlineArray& typed = response.results(1).values().typed_values();
+  EXPECT_EQ(typed.element_type(), v1::ELEMENT_TYPE_FLOAT16);
+  EXPECT_EQ(typed.data(), std::string("\x00\xB8\x00\x7C", 4));
+  EXPECT_FALSE(response.results(2).has_values());
 }
 
 TEST(ProtoConversionTest, TheKindOfNoValuesIsStillTold) {

@@ -31,6 +31,16 @@ GRIDFOLD_HD inline ComputeType<T> ToCompute(T x) {
   return static_cast<ComputeType<T>>(x);
 }
 
+// A float64 value rounded once to T: to the nearest, ties to even.
+template <FloatingElement T>
+GRIDFOLD_HD inline T RoundTo(double x) {
+  if constexpr (HalfElement<T>) {
+    return T::FromDouble(x);
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
 // NaN and infinity by the bits, so that no compiler setting can reason them away.
 GRIDFOLD_HD inline bool IsNan(double x) { return x != x; }
 GRIDFOLD_HD inline bool IsNan(float x) { return x != x; }

@@ -49,16 +49,6 @@
 
 namespace gridfold::kernels {
 
-// A float64 value rounded once to T.
-template <FloatingElement T>
-GRIDFOLD_HD inline T RoundTo(double x) {
-  if constexpr (HalfElement<T>) {
-    return T::FromDouble(x);
-  } else {
-    return static_cast<T>(x);
-  }
-}
-
 template <class T, ScanOperation kOperation>
 struct ScanOperator;
 
