@@ -3,6 +3,7 @@
 #define GRIDFOLD_CLIENT_GRIDFOLD_ACCUMULATOR_H_
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "gridfold/element_type.h"
@@ -16,10 +17,14 @@ struct MergeOptions {
   // Whether more parts will follow, as at the inner nodes of a tree of merges: statistics that have
   // no value, or overflow, are then left out instead of being an error.
   bool partial = false;
+  // Floating-point type of the statistics' values, as in ReductionOptions, whatever that of the
+  // parts was. INVALID_ARGUMENT of histograms.
+  std::optional<ElementType> output_type = std::nullopt;
 };
 
 struct SubtractOptions {
   bool partial = false;  // Whether more is to come or to go, as in MergeOptions.
+  std::optional<ElementType> output_type = std::nullopt;  // As in MergeOptions.
 };
 
 // A merged histogram, with the options with which its parts were requested: bins, except integer

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gridfold/array_input.h"
+#include "gridfold/element_type.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
 #include "gridfold/histogram.h"
@@ -55,6 +56,8 @@ struct KeyedReductionOptions {
   bool return_accumulator = false;
   // Index of the first value in the whole of which the arrays are a part; added to argmin, argmax.
   uint64_t first_index = 0;
+  // Floating-point type of the statistics' values, as in ReductionOptions. Quantiles are as ever.
+  std::optional<ElementType> output_type = std::nullopt;
   // Exact quantiles, each from 0 to 1, at most 256; not with an accumulator, and not in a stream.
   std::vector<double> quantiles = {};
   QuantileMethod quantile_method = QuantileMethod::kLinear;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gridfold/array_input.h"
+#include "gridfold/element_type.h"
 #include "gridfold/empty_group.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
@@ -44,6 +45,11 @@ struct ReductionOptions {
   bool return_accumulator = false;
   // Index of the first element of each group in that whole array; added to argmin and argmax.
   uint64_t first_index = 0;
+  // Floating-point type of the values that are double otherwise, which saves a large answer half of
+  // its bytes or more: each is the float64 value, rounded to the nearest, ties to even; one past
+  // the type's largest becomes infinite. Nothing: float64. INVALID_ARGUMENT for other types, and
+  // where no statistic has such values.
+  std::optional<ElementType> output_type = std::nullopt;
   // The strategy that is to run it, as ExecutionStatistics names them, for measuring and for
   // reproducing; the bits are the same. Empty: the server's choice. INVALID_ARGUMENT, with those
   // that can, where it cannot take the request. Not for streams, nor where devices compute a
@@ -62,6 +68,10 @@ struct ReductionResult {
     // Whether each group has a value, with EmptyGroupPolicy::kNull where one has none; the values
     // of those are 0. Empty: all have.
     std::vector<bool> has_value = {};
+    // Where options asked for a narrower type than float64, and `values` are doubles: that type,
+    // and the same values packed as its elements, for ViewElements. Else float64, and no bytes.
+    ElementType output_type = ElementType::kFloat64;
+    std::string data = {};
   };
 
   // One for each requested statistic that has values, in that order.

@@ -33,7 +33,7 @@ absl::Status AccumulatorFold::Add(std::string accumulator) {
     merged = std::exchange(pending_, {});
     pending_bytes_ = 0;
   }
-  absl::StatusOr<MergeResult> result = Merge(merged, /*partial=*/true);
+  absl::StatusOr<MergeResult> result = Merge(merged, {.partial = true});
   if (!result.ok()) {
     // Its caller may come again with this accumulator, which is the last one; the others wait on.
     merged.pop_back();
@@ -51,20 +51,20 @@ absl::Status AccumulatorFold::Add(std::string accumulator) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<MergeResult> AccumulatorFold::Finish(bool partial) {
+absl::StatusOr<MergeResult> AccumulatorFold::Finish(const MergeOptions& options) {
   std::vector<std::string> all;
   {
     const absl::MutexLock lock(&mutex_);
     all = std::exchange(pending_, {});
   }
-  return Merge(all, partial);
+  return Merge(all, options);
 }
 
 absl::StatusOr<MergeResult> AccumulatorFold::Merge(const std::vector<std::string>& accumulators,
-                                                   bool partial) {
+                                                   const MergeOptions& options) {
   absl::StatusOr<MergeResult> result;
   const absl::Status status = budget_.RetryWhileRefused([&] {
-    result = client_.MergeAccumulators(accumulators, {.partial = partial}, budget_.Rest());
+    result = client_.MergeAccumulators(accumulators, options, budget_.Rest());
     return result.status();
   });
   if (!status.ok()) return status;

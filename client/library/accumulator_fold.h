@@ -25,11 +25,12 @@ class AccumulatorFold {
   // Where it fails, this accumulator alone has not been added.
   absl::Status Add(std::string accumulator);
 
-  // The answer for all that were added, which are still a part of a whole if `partial`.
-  absl::StatusOr<MergeResult> Finish(bool partial);
+  // The answer for all that were added.
+  absl::StatusOr<MergeResult> Finish(const MergeOptions& options);
 
  private:
-  absl::StatusOr<MergeResult> Merge(const std::vector<std::string>& accumulators, bool partial);
+  absl::StatusOr<MergeResult> Merge(const std::vector<std::string>& accumulators,
+                                    const MergeOptions& options);
 
   Client& client_;
   const CallBudget& budget_;

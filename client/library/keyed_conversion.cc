@@ -27,6 +27,7 @@ v1::ReduceByKeyRequest ToProto(const KeyedReductionOptions& options) {
   request.set_delta_degrees_of_freedom(options.delta_degrees_of_freedom);
   request.set_return_accumulator(options.return_accumulator);
   request.set_first_index(options.first_index);
+  SetOutputType(options.output_type, request);
   request.mutable_quantiles()->Add(options.quantiles.begin(), options.quantiles.end());
   if (!options.quantiles.empty()) {
     request.set_quantile_method(static_cast<v1::QuantileMethod>(options.quantile_method));

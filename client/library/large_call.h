@@ -38,7 +38,8 @@ bool IsJudgement(const absl::Status& status);
 //   absl::StatusOr<Result> Once(transport, array_input, options, call_options);
 //   absl::StatusOr<Result> StreamOnce(channel, head, array, options, message_bytes, on_sent);
 //   absl::StatusOr<std::pair<ArrayInput, Options>> Moved(array, options, move);  // All arrays.
-//   Result Merged(merge_result, options);                   // Of parts that are merged.
+//   MergeOptions Merging(options);                          // Of parts that are merged,
+//   Result Merged(merge_result, options);                   // and their whole.
 //   void Append(part_result, result);                       // Of parts that are not.
 template <typename Operation>
 class LargeCall {
@@ -246,7 +247,7 @@ class LargeCall {
   }
 
   absl::StatusOr<Result> Merged(AccumulatorFold& fold) {
-    absl::StatusOr<MergeResult> merged = fold.Finish(/*partial=*/options_.return_accumulator);
+    absl::StatusOr<MergeResult> merged = fold.Finish(Operation::Merging(options_));
     if (!merged.ok()) return merged.status();
     Result result = Operation::Merged(*std::move(merged), options_);
     if (!options_.return_accumulator) result.accumulator.clear();

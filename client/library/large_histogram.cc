@@ -88,6 +88,10 @@ struct HistogramOperation {
     return moved;
   }
 
+  static MergeOptions Merging(const Options& options) {
+    return {.partial = options.return_accumulator};
+  }
+
   static Result Merged(MergeResult merged, const Options& /*options*/) {
     return std::get<MergedHistogram>(std::move(merged.answer)).result;
   }

@@ -81,6 +81,10 @@ struct ReductionOperation {
     return request;
   }
 
+  static MergeOptions Merging(const Options& options) {
+    return {.partial = options.return_accumulator, .output_type = options.output_type};
+  }
+
   // Accumulators do not know the shape of their groups, which have one axis here.
   static Result Merged(MergeResult merged, const Options& options) {
     auto result = std::get<ReductionResult>(std::move(merged.answer));
@@ -100,6 +104,7 @@ struct ReductionOperation {
             values.insert(values.end(), more.begin(), more.end());
           },
           whole.entries[i].values);
+      whole.entries[i].data += part.entries[i].data;
     }
   }
 };

@@ -23,10 +23,12 @@ TEST_F(ClientTest, AccumulatorsReachTheWireAndMergedStatisticsTheCaller) {
            element_type: ELEMENT_TYPE_FLOAT16 element_count: 12)",
         merge_response_);
   const std::vector<std::string> accumulators = {"a", std::string(200'000, 'b'), ""};
-  const auto merged = client_->MergeAccumulators(accumulators, {.partial = true});
+  const auto merged = client_->MergeAccumulators(
+      accumulators, {.partial = true, .output_type = ElementType::kBfloat16});
   ASSERT_TRUE(merged.ok()) << merged.status();
   EXPECT_THAT(merge_request_.accumulators(), testing::ElementsAreArray(accumulators));
   EXPECT_TRUE(merge_request_.partial());
+  EXPECT_EQ(merge_request_.output_type(), v1::ELEMENT_TYPE_BFLOAT16);
   EXPECT_EQ(merged->element_type, ElementType::kFloat16);
   EXPECT_EQ(merged->element_count, 12u);
   const auto& result = std::get<ReductionResult>(merged->answer);
@@ -43,11 +45,13 @@ TEST_F(ClientTest, SubtractionsReachTheWireAndWhatRemainsTheCaller) {
              element_type: ELEMENT_TYPE_FLOAT16 element_count: 12 })",
         subtract_response_);
   const std::vector<std::string> subtrahends = {"a", std::string(200'000, 'b')};
-  const auto rest = client_->SubtractAccumulators("whole", subtrahends, {.partial = true});
+  const auto rest = client_->SubtractAccumulators(
+      "whole", subtrahends, {.partial = true, .output_type = ElementType::kFloat32});
   ASSERT_TRUE(rest.ok()) << rest.status();
   EXPECT_EQ(subtract_request_.minuend(), "whole");
   EXPECT_THAT(subtract_request_.subtrahends(), testing::ElementsAreArray(subtrahends));
   EXPECT_TRUE(subtract_request_.partial());
+  EXPECT_EQ(subtract_request_.output_type(), v1::ELEMENT_TYPE_FLOAT32);
   EXPECT_EQ(rest->element_count, 12u);
   EXPECT_EQ(std::get<ReductionResult>(rest->answer).accumulator, "rest");
   subtract_response_.Clear();

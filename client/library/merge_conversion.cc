@@ -46,6 +46,7 @@ void Append(int field, std::span<const std::string> accumulators, WireMessage& m
 WireMessage ToWire(std::span<const std::string> accumulators, const MergeOptions& options) {
   v1::MergeAccumulatorsRequest request;
   request.set_partial(options.partial);
+  SetOutputType(options.output_type, request);
   WireMessage message;
   Append(v1::MergeAccumulatorsRequest::kAccumulatorsFieldNumber, accumulators, message);
   message.AppendFields(request);
@@ -56,6 +57,7 @@ WireMessage ToWire(const std::string& minuend, std::span<const std::string> subt
                    const SubtractOptions& options) {
   v1::SubtractAccumulatorsRequest request;
   request.set_partial(options.partial);
+  SetOutputType(options.output_type, request);
   WireMessage message;
   Append(v1::SubtractAccumulatorsRequest::kMinuendFieldNumber, {&minuend, 1}, message);
   Append(v1::SubtractAccumulatorsRequest::kSubtrahendsFieldNumber, subtrahends, message);

@@ -25,7 +25,8 @@ TEST_F(ClientTest, KeyedReductionOptionsReachTheWire) {
                                 .overflow_policy = OverflowPolicy::kWrap,
                                 .delta_degrees_of_freedom = 1,
                                 .return_accumulator = true,
-                                .first_index = 77};
+                                .first_index = 77,
+                                .output_type = ElementType::kFloat32};
   keyed_response_.set_group_count(0);
   ASSERT_TRUE(client_->ReduceByKey(ArrayView(keys), ArrayView(values), options).ok());
   ExpectMessage(keyed_request_, R"pb(
@@ -39,6 +40,7 @@ TEST_F(ClientTest, KeyedReductionOptionsReachTheWire) {
     delta_degrees_of_freedom: 1
     return_accumulator: true
     first_index: 77
+    output_type: ELEMENT_TYPE_FLOAT32
   )pb");
   options.groups = KeyBins{.bins = {EvenBins{.bin_count = 3}},
                            .y_keys = ArrayView(values),

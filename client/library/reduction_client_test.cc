@@ -1,13 +1,16 @@
 // Reductions of a client: every option reaches the wire, and every field of an answer the caller.
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/library/client_test_fixture.h"
 #include "gmock/gmock.h"
 #include "gridfold/client.h"
+#include "gridfold/element_view.h"
 #include "gtest/gtest.h"
 
 namespace gridfold::client {
@@ -67,6 +70,59 @@ TEST_F(ClientTest, SegmentsReachTheWire) {
     grouping { segments { offsets: 0 offsets: 1 offsets: 1 offsets: 2 } }
     nan_policy: NAN_POLICY_PROPAGATE
     overflow_policy: OVERFLOW_POLICY_ERROR)");
+}
+
+TEST_F(ClientTest, OutputTypesReachTheWire) {
+  const std::vector<float> elements = {1};
+  ASSERT_TRUE(client_
+                  ->ReduceArray(elements, {.statistics = {Statistic::kMean},
+                                           .output_type = ElementType::kFloat16})
+                  .ok());
+  EXPECT_EQ(reduce_request_.output_type(), v1::ELEMENT_TYPE_FLOAT16);
+  ASSERT_TRUE(client_->ReduceArray(elements, {.statistics = {Statistic::kMean}}).ok());
+  EXPECT_EQ(reduce_request_.output_type(), v1::ELEMENT_TYPE_UNSPECIFIED);
+}
+
+// As doubles, which are exact, and as the elements that they are.
+TEST_F(ClientTest, ValuesOfEveryOutputTypeReachTheCaller) {
+  Parse(R"(
+    results { statistic: STATISTIC_SUM values { typed_values {
+      element_type: ELEMENT_TYPE_FLOAT16 data: "\x01\x00\x00\xC0" } } }
+    results { statistic: STATISTIC_MEAN values { typed_values {
+      element_type: ELEMENT_TYPE_BFLOAT16 data: "\x80\x3F\x80\xFF" } } }
+    results { statistic: STATISTIC_MAX values { typed_values {
+      element_type: ELEMENT_TYPE_FLOAT32 data: "\xCD\xCC\xCC\x3D\x00\x00\x00\x80" } } }
+    results { statistic: STATISTIC_MIN values { double_values { values: 0.5 values: 2 } } }
+    group_count: 2)",
+        reduce_response_);
+  const auto result = client_->ReduceArray(std::vector<float>{1}, {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  const auto values = [&](Statistic statistic) {
+    return std::get<std::vector<double>>(*result->Find(statistic));
+  };
+  EXPECT_THAT(values(Statistic::kSum), ElementsAre(0x1p-24, -2.0));
+  EXPECT_THAT(values(Statistic::kMean), ElementsAre(1.0, -HUGE_VAL));
+  EXPECT_THAT(values(Statistic::kMax), ElementsAre(static_cast<double>(0.1F), 0.0));
+  EXPECT_TRUE(std::signbit(values(Statistic::kMax)[1]));
+  EXPECT_EQ(result->entries[0].output_type, ElementType::kFloat16);
+  EXPECT_EQ(result->entries[1].output_type, ElementType::kBfloat16);
+  const ReductionResult::Entry& floats = result->entries[2];
+  EXPECT_EQ((*ViewElements<float>(floats.output_type, floats.data))[0], 0.1F);
+  EXPECT_EQ(result->entries[3].output_type, ElementType::kFloat64);
+  EXPECT_EQ(result->entries[3].data, "");
+}
+
+TEST_F(ClientTest, TypedValuesThatAreNoneAreTheServersFault) {
+  for (const char* const values :
+       {"element_type: ELEMENT_TYPE_INT16 data: '1234'", "element_type: ELEMENT_TYPE_FLOAT16",
+        "element_type: ELEMENT_TYPE_FLOAT32 data: '12345678'"}) {
+    const std::string response =
+        absl::StrCat("results { statistic: STATISTIC_SUM values { typed_values {", values,
+                     "} } } group_count: 1");
+    Parse(response.c_str(), reduce_response_);
+    EXPECT_EQ(client_->ReduceArray(std::vector<float>{1}, {}).status().code(),
+              absl::StatusCode::kInternal);
+  }
 }
 
 TEST_F(ClientTest, EveryKindOfStatisticReachesTheCaller) {

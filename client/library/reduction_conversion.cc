@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,12 +17,42 @@ namespace gridfold::client {
 
 static_assert(static_cast<int>(EmptyGroupPolicy::kValue) == v1::EMPTY_GROUP_POLICY_VALUE);
 
+namespace {
+
+// Elements of a floating-point type, each exact as a double.
+template <typename T>
+std::vector<double> Widened(const std::string& data) {
+  std::vector<double> values(data.size() / sizeof(T));
+  for (size_t i = 0; i < values.size(); ++i) {
+    T element;
+    std::memcpy(&element, data.data() + i * sizeof(T), sizeof(T));
+    if constexpr (std::is_floating_point_v<T>) {
+      values[i] = element;
+    } else {
+      values[i] = ToFloat(element);
+    }
+  }
+  return values;
+}
+
+absl::StatusOr<StatisticValues> ToValues(const v1::InlineArray& typed) {
+  const v1::ElementType type = typed.element_type();
+  if (type == v1::ELEMENT_TYPE_FLOAT16) return Widened<Float16>(typed.data());
+  if (type == v1::ELEMENT_TYPE_BFLOAT16) return Widened<Bfloat16>(typed.data());
+  if (type == v1::ELEMENT_TYPE_FLOAT32) return Widened<float>(typed.data());
+  return absl::InternalError(
+      absl::StrCat("the server's answer holds a statistic of element type ", type));
+}
+
+}  // namespace
+
 absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list) {
   switch (list.kind_case()) {
     case v1::ValueList::kInt64Values: return ToVector<int64_t>(list.int64_values().values());
     case v1::ValueList::kUint64Values: return ToVector<uint64_t>(list.uint64_values().values());
     case v1::ValueList::kDoubleValues: return ToVector<double>(list.double_values().values());
     case v1::ValueList::kBoolValues: return ToVector<bool>(list.bool_values().values());
+    case v1::ValueList::kTypedValues: return ToValues(list.typed_values());
     case v1::ValueList::KIND_NOT_SET: break;
   }
   return absl::InternalError("the server's answer holds a statistic without values");
@@ -104,6 +136,7 @@ v1::ReduceArrayRequest ToProto(const ReductionOptions& options) {
   request.set_return_accumulator(options.return_accumulator);
   request.set_first_index(options.first_index);
   request.set_keep_dimensions(options.keep_dimensions);
+  SetOutputType(options.output_type, request);
   SetStrategy(options.strategy, request);
   return request;
 }
@@ -130,6 +163,10 @@ absl::StatusOr<std::vector<ReductionResult::Entry>> ToEntries(
     if (!has_value.ok()) return has_value.status();
     entries.push_back(
         {static_cast<Statistic>(entry.statistic()), *std::move(values), *std::move(has_value)});
+    if (!entry.values().has_typed_values()) continue;
+    const v1::InlineArray& typed = entry.values().typed_values();
+    entries.back().output_type = static_cast<ElementType>(typed.element_type());
+    entries.back().data = typed.data();
   }
   return entries;
 }

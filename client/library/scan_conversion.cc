@@ -48,9 +48,7 @@ v1::ScanArrayRequest ToProto(const ScanOptions& options) {
   request.set_mode(static_cast<v1::ScanMode>(options.mode));
   request.set_direction(static_cast<v1::ScanDirection>(options.direction));
   *request.mutable_grouping() = ToProto(options.grouping);
-  if (options.output_type.has_value()) {
-    request.set_output_type(static_cast<v1::ElementType>(*options.output_type));
-  }
+  SetOutputType(options.output_type, request);
   request.set_nan_policy(static_cast<v1::NanPolicy>(options.nan_policy));
   request.set_overflow_policy(static_cast<v1::OverflowPolicy>(options.overflow_policy));
   *request.mutable_destination() = MakeDestination(options.destination);

@@ -2,11 +2,13 @@
 #ifndef GRIDFOLD_CLIENT_LIBRARY_SHARED_CONVERSION_H_
 #define GRIDFOLD_CLIENT_LIBRARY_SHARED_CONVERSION_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "google/protobuf/repeated_field.h"
+#include "gridfold/element_type.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
 #include "gridfold/resident_array.h"
@@ -27,6 +29,12 @@ v1::ResidentArray ToProto(const ResidentArray& array);
 template <typename Request>
 void SetStrategy(const std::string& strategy, Request& request) {
   if (!strategy.empty()) request.mutable_execution_options()->set_strategy(strategy);
+}
+
+// Names the output type in a request, if there is one.
+template <typename Request>
+void SetOutputType(const std::optional<ElementType>& output_type, Request& request) {
+  if (output_type) request.set_output_type(static_cast<v1::ElementType>(*output_type));
 }
 
 v1::ArraySource ToProto(const StreamedArray& array);
