@@ -38,6 +38,16 @@ class AccumulatorTest(CommandLineTest):
                 whole.read_bytes())
             self.assertIn("accumulators", self.succeed("merge", *parts).decode())
 
+    def test_output_types(self):
+        array = np.random.default_rng(4).normal(0, 1, 1000).astype(np.float32)
+        parts = self.parts(array, (300,), lambda part, _: ("reduce", part, "--stat", "sum"))
+        merged = self.json("merge", *parts, "--output-type", "float32")["statistics"]
+        self.assertEqual(merged["sum"], [float(np.float32(math.fsum(array)))])
+        whole = self.folder / "whole.acc"
+        self.succeed("merge", *parts, "--output", whole)
+        rest = self.json("merge", whole, "--subtract", parts[0], "--output-type", "float16")
+        self.assertEqual(rest["statistics"]["sum"], [float(np.float16(math.fsum(array[300:])))])
+
     def test_columns(self):
         matrix = np.random.default_rng(3).normal(0, 1e6, (50, 7))
         parts = self.parts(matrix, (20,), lambda part, begin: (

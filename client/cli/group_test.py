@@ -53,6 +53,15 @@ class GroupTest(CommandLineTest):
         self.expect_failure(1, "not among the 10 from 0 on", "group", keys, values,
                             "--key-range", "0:10")
 
+    def test_output_types(self):
+        arguments = ("group", self.save("keys.npy", self.keys),
+                     self.save("values.npy", self.values), "--op", "mean")
+        means = np.array(self.json(*arguments)["statistics"]["mean"])
+        written = self.folder / "means.npy"
+        self.succeed(*arguments, "--output-type", "float32", "--output", written)
+        self.assertEqual(np.load(written).dtype, np.float32)
+        np.testing.assert_array_equal(np.load(written), means.astype(np.float32))
+
     def test_medians_and_quantiles(self):
         arguments = ("group", self.save("keys.npy", self.keys),
                      self.save("values.npy", self.values))

@@ -84,6 +84,35 @@ class OperationTest(CommandLineTest):
                                    ["standard_deviation"][0], self.samples.std(ddof=ddof),
                                    places=12)
 
+    def test_output_types(self):
+        values = np.random.default_rng(8).normal(0, 1, (50, 7)).astype(np.float32)
+        path = self.save("floats.npy", values)
+        exact = np.array([math.fsum(column) for column in values.T.astype(np.float64)])
+        written = self.folder / "sums.npy"
+        for dtype in (np.float16, np.float32):
+            arguments = (path, "--axis", 0, "--output-type", np.dtype(dtype).name)
+            expected = exact.astype(dtype)
+            self.assertEqual(self.reduce(*arguments, stat="sum,count"),
+                             {"sum": expected.astype(float).tolist(), "count": [50] * 7})
+            self.assertEqual(self.reduce(*arguments, "--stream", stat="sum"),
+                             {"sum": expected.astype(float).tolist()})
+            self.succeed("reduce", *arguments, "--stat", "sum", "--output", written)
+            self.assertEqual(np.load(written).dtype, dtype)
+            np.testing.assert_array_equal(np.load(written), expected)
+        text = self.succeed("reduce", self.save("one.npy", np.full(3, 0.1, np.float32)), "--stat",
+                            "mean", "--output-type", "float32").decode()
+        self.assertIn("mean  0.1\n", text)
+        large = self.save("large.npy", np.full(2, 40_000, np.float32))
+        self.assertEqual(self.reduce(large, "--output-type", "float16", stat="sum,max"),
+                         {"sum": ["Infinity"], "max": [40_000.0]})
+        integers = self.save("integers.npy", np.array([1, 2], np.int8))
+        self.assertEqual(self.reduce(integers, "--output-type", "float32", stat="sum,mean"),
+                         {"sum": [3], "mean": [1.5]})
+        self.expect_failure(1, "--output-type: none of the statistics", "reduce", integers, "--stat",
+                            "sum", "--output-type", "float32")
+        self.expect_failure(1, "--output-type: is no floating-point type", "reduce", path, "--stat",
+                            "sum", "--output-type", "int64")
+
     def test_groups_without_values(self):
         path = self.save("vector.npy", np.array([3, 1, 2], np.int32))
         arguments = (path, "--segments", "0,0,2,3", "--ddof", 1)

@@ -16,6 +16,7 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/output_type_option.h"
 #include "client/command_line/arguments/quantile_arguments.h"
 #include "client/command_line/arguments/second_array.h"
 #include "client/command_line/arguments/statistic_argument.h"
@@ -80,6 +81,7 @@ class GroupCommand : public Command {
     AddNumberOption<uint32_t>(command_, "--ddof", delta_degrees_of_freedom_,
                               "Divide the variance by the count less this; 1 for a sample")
         ->group(group);
+    AddOutputTypeOption(command_, output_type_, kStatisticTypeHelp)->group(group);
     accumulator_.AddTo(command_, "--accumulator",
                        "Take the arrays as a part of a whole and write their accumulator, for "
                        "gridfold merge",
@@ -148,6 +150,7 @@ class GroupCommand : public Command {
     if (wrap_) options.overflow_policy = OverflowPolicy::kWrap;
     options.delta_degrees_of_freedom = delta_degrees_of_freedom_;
     options.return_accumulator = accumulator_.is_wanted();
+    options.output_type = output_type_;
     if (!AreGiven(bins_)) {
       if (clamp_) return absl::InvalidArgumentError("--clamp: goes with bins");
       if (key_range_.empty()) return options;
@@ -283,6 +286,7 @@ class GroupCommand : public Command {
   bool ignore_nan_ = false;
   bool wrap_ = false;
   uint32_t delta_degrees_of_freedom_ = 0;
+  std::optional<ElementType> output_type_;
   AccumulatorOutput accumulator_;
   AnswerOutput output_;
   uint64_t rows_max_ = 20;

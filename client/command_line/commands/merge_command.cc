@@ -9,6 +9,7 @@
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/output_type_option.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/answer_output.h"
 #include "client/command_line/commands/command.h"
@@ -60,6 +61,7 @@ class MergeCommand : public Command {
         .add_flag("--partial", options_.partial,
                   "More parts will follow: leave out statistics that have no value yet")
         ->group(group);
+    AddOutputTypeOption(command_, options_.output_type, kStatisticTypeHelp)->group(group);
     AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
                               "Show at most so many groups or bins; 0 shows all")
         ->default_str(absl::StrCat(rows_max_));
@@ -112,7 +114,7 @@ class MergeCommand : public Command {
   absl::StatusOr<MergeResult> Fold(Client& client, const Accumulators& accumulators,
                                    const Accumulators& subtracted) const {
     if (subtracted.empty()) return client.MergeAccumulators(accumulators, options_);
-    const SubtractOptions options{.partial = options_.partial};
+    const SubtractOptions options{.partial = options_.partial, .output_type = options_.output_type};
     if (accumulators.size() == 1) {
       return client.SubtractAccumulators(accumulators[0], subtracted, options);
     }

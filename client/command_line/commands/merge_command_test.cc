@@ -29,9 +29,12 @@ TEST_F(ProgramTest, AccumulatorsAreWrittenAndMerged) {
                      group_count: 1 accumulator: "whole" }
          element_type: ELEMENT_TYPE_INT64 element_count: 1000)",
       &merge_response_));
-  EXPECT_EQ(Run({"merge", "@a.acc", "@b.acc", "--output", "@merged.acc", "--partial"}),
+  EXPECT_EQ(Run({"merge", "@a.acc", "@b.acc", "--output", "@merged.acc", "--partial",
+                 "--output-type", "float32"}),
             ExitCode::kSuccess);
-  ExpectMessage(merge_request_, "accumulators: 'part' accumulators: 'other' partial: true");
+  ExpectMessage(merge_request_,
+                "accumulators: 'part' accumulators: 'other' partial: true "
+                "output_type: ELEMENT_TYPE_FLOAT32");
   EXPECT_EQ(*ReadFile(Path("merged.acc"), 100, nullptr), "whole");
   EXPECT_THAT(out_.str(), HasSubstr("2 accumulators: 1,000 int64 elements\n\nsum  43\n"));
 

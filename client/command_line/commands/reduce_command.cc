@@ -16,6 +16,7 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/mask_argument.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/output_type_option.h"
 #include "client/command_line/arguments/scalar_text.h"
 #include "client/command_line/arguments/statistic_argument.h"
 #include "client/command_line/arguments/strategy_option.h"
@@ -48,6 +49,7 @@ Examples:
   gridfold reduce samples.bin --type float32 --segments 0,1000,5000
   gridfold reduce images.npy --axis 0 --stat mean --where valid.npy   of what valid.npy says counts
   gridfold reduce readings.npy --segments 0,0,7 --stat mean,max --empty null
+  gridfold reduce matrix.npy --axis 0 --stat mean --output-type float32 --output means.npy
   gridfold reduce january.npy --accumulator january.acc
   gridfold reduce --array samples --stat sum         an array on the server; see gridfold array
   gridfold reduce --array 'samples[1000:50]'         50 of its elements, from number 1,000 on
@@ -146,6 +148,7 @@ class ReduceCommand : public Command {
             "An element that each group has besides; of sum, product, min, max, all and any only")
         ->type_name("VALUE")
         ->group(group);
+    AddOutputTypeOption(command_, output_type_, kStatisticTypeHelp)->group(group);
     accumulator_.AddTo(
         command_, "--accumulator",
         "Take the array as a part of a whole and write its accumulator, for gridfold "
@@ -291,6 +294,7 @@ class ReduceCommand : public Command {
     options.return_accumulator = accumulator_.is_wanted();
     options.first_index = first_index_;
     options.keep_dimensions = keep_dimensions_;
+    options.output_type = output_type_;
     options.strategy = strategy_;
     return options;
   }
@@ -309,6 +313,7 @@ class ReduceCommand : public Command {
   AnswerOutput output_;
   uint64_t first_index_ = 0;
   bool keep_dimensions_ = false;
+  std::optional<ElementType> output_type_;
   std::string strategy_;
   uint64_t rows_max_ = 20;
 };

@@ -22,6 +22,14 @@ TEST_F(ProgramTest, ReduceFlagsReachTheServer) {
     delta_degrees_of_freedom: 1)"));
 }
 
+TEST_F(ProgramTest, OutputTypesReachTheServer) {
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--stat", "mean", "--output-type", "float16"}),
+            ExitCode::kSuccess);
+  EXPECT_EQ(reduce_request_.output_type(), v1::ELEMENT_TYPE_FLOAT16);
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--output-type", "half"}), ExitCode::kUsage);
+  EXPECT_THAT(error_out_.str(), HasSubstr("--output-type: 'half' is none of int8"));
+}
+
 TEST_F(ProgramTest, SegmentsComeFromAFile) {
   Run({"reduce", "@in.csv", "--segments", "@offsets.txt"});
   EXPECT_EQ(reduce_request_.grouping().segments().offsets_size(), 3);

@@ -17,6 +17,7 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/mask_argument.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/output_type_option.h"
 #include "client/command_line/arguments/strategy_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/answer_output.h"
@@ -95,10 +96,9 @@ class ScanCommand : public Command {
                               "NaN where fewer elements of a window count")
         ->type_name("N")
         ->group(group);
-    command_
-        .add_option("--output-type", output_type_,
-                    "Type of the results: the input's, or int64, uint64 or float64 after its kind")
-        ->type_name("TYPE")
+    AddOutputTypeOption(
+        command_, options_.output_type,
+        "Type of the results: the input's, or int64, uint64 or float64 after its kind")
         ->group(group);
     command_
         .add_option("--output", output_,
@@ -353,11 +353,6 @@ class ScanCommand : public Command {
     options.strategy = strategy_;
     if (!to_array_.empty()) options.destination = ResidentDestination{.name = to_array_};
     if (in_place_) options.destination = InPlaceDestination{};
-    if (!output_type_.empty()) {
-      const absl::StatusOr<ElementType> type = ParseTypeArgument("--output-type", output_type_);
-      if (!type.ok()) return WithExitCode(type.status(), ExitCode::kUsage);
-      options.output_type = *type;
-    }
     return options;
   }
 
@@ -369,7 +364,6 @@ class ScanCommand : public Command {
   ScanOptions options_;
   bool exclusive_ = false;
   bool reverse_ = false;
-  std::string output_type_;
   std::string output_;
   std::string array_path_;  // Where the results are written as they come; empty: nowhere.
   PlotOutput plot_;

@@ -78,7 +78,7 @@ void PrintGroups(const Answer<KeyedReductionResult>& answer, const KeyedReductio
   for (uint64_t group = 0; group < shown; ++group) {
     std::vector<std::string> row = {names.Of(group), FormatInteger(result.counts[group])};
     for (const ReductionResult::Entry& entry : result.entries) {
-      row.push_back(FormatValue(entry.values, group));
+      row.push_back(FormatValue(entry, group));
     }
     for (const StatisticValues& values : result.quantile_values) {
       row.push_back(FormatValue(values, group));

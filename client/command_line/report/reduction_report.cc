@@ -26,6 +26,11 @@ std::string FormatValue(const StatisticValues& values, uint64_t group) {
       values);
 }
 
+std::string FormatValue(const ReductionResult::Entry& entry, uint64_t group) {
+  if (entry.output_type == ElementType::kFloat64) return FormatValue(entry.values, group);
+  return FormatElement(ArrayView(entry.output_type, entry.data.data(), group + 1), group);
+}
+
 bool HasValue(const ReductionResult::Entry& entry, uint64_t group) {
   return entry.has_value.empty() || entry.has_value[group];
 }
@@ -33,7 +38,7 @@ bool HasValue(const ReductionResult::Entry& entry, uint64_t group) {
 namespace {
 
 std::string FormatEntry(const ReductionResult::Entry& entry, uint64_t group) {
-  return HasValue(entry, group) ? FormatValue(entry.values, group) : "null";
+  return HasValue(entry, group) ? FormatValue(entry, group) : "null";
 }
 
 void PrintWhole(const ReductionResult& result, const TextStyle& style, std::ostream& out) {

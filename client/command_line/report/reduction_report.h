@@ -11,8 +11,9 @@
 
 namespace gridfold::client {
 
-// The value of a group.
+// The value of a group; of an entry in the type that it was asked for, and so with its digits.
 std::string FormatValue(const StatisticValues& values, uint64_t group);
+std::string FormatValue(const ReductionResult::Entry& entry, uint64_t group);
 
 // Whether a group has a value of the statistic; what stands in its place means nothing otherwise.
 bool HasValue(const ReductionResult::Entry& entry, uint64_t group);

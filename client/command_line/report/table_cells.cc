@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "client/command_line/input/element_dispatch.h"
 #include "client/command_line/output/number_format.h"
 #include "client/command_line/report/reduction_report.h"
 
@@ -67,7 +68,7 @@ void AddNames(const std::vector<ReductionResult::Entry>& entries,
 void AddEntries(const std::vector<ReductionResult::Entry>& entries, uint64_t group,
                 std::vector<std::string>& row) {
   for (const ReductionResult::Entry& entry : entries) {
-    row.push_back(HasValue(entry, group) ? TextOf(entry.values, group) : "");
+    row.push_back(HasValue(entry, group) ? WithoutCommas(FormatValue(entry, group)) : "");
   }
 }
 
@@ -97,6 +98,32 @@ HostArray ToArray(const StatisticValues& values, std::vector<uint64_t> shape) {
   return array;
 }
 
+namespace {
+
+std::string NanOf(ElementType type) {
+  return DispatchElementType(type, [](auto tag) {
+    using T = typename decltype(tag)::Type;
+    T nan{};
+    if constexpr (std::is_floating_point_v<T>) nan = std::numeric_limits<T>::quiet_NaN();
+    if constexpr (std::is_same_v<T, Float16>) nan.bits = 0x7E00;
+    if constexpr (std::is_same_v<T, Bfloat16>) nan.bits = 0x7FC0;
+    return std::string(reinterpret_cast<const char*>(&nan), sizeof(T));
+  });
+}
+
+// Values that are packed in a narrower type; NaN where a group has none.
+HostArray ToTypedArray(const ReductionResult::Entry& entry, std::vector<uint64_t> shape) {
+  HostArray array = {
+      .element_type = entry.output_type, .shape = std::move(shape), .bytes = entry.data};
+  const std::string nan = NanOf(entry.output_type);
+  for (uint64_t group = 0; group < entry.has_value.size(); ++group) {
+    if (!HasValue(entry, group)) array.bytes.replace(group * nan.size(), nan.size(), nan);
+  }
+  return array;
+}
+
+}  // namespace
+
 absl::StatusOr<HostArray> ToArray(const std::vector<ReductionResult::Entry>& entries,
                                   std::vector<uint64_t> shape) {
   if (entries.size() != 1) {
@@ -105,6 +132,7 @@ absl::StatusOr<HostArray> ToArray(const std::vector<ReductionResult::Entry>& ent
                                                    " statistics; ask for one by --stat"));
   }
   const ReductionResult::Entry& entry = entries[0];
+  if (entry.output_type != ElementType::kFloat64) return ToTypedArray(entry, std::move(shape));
   const bool lacks_values =
       std::find(entry.has_value.begin(), entry.has_value.end(), false) != entry.has_value.end();
   if (!lacks_values) return ToArray(entry.values, std::move(shape));

@@ -46,8 +46,8 @@ void AddEdges(const ResolvedBins& bins, absl::int128 first_value, uint64_t bin,
 // Values as an array. Truth values are uint8.
 HostArray ToArray(const StatisticValues& values, std::vector<uint64_t> shape);
 
-// The values of the one statistic. INVALID_ARGUMENT where there are several, or where a group lacks
-// a value and the type has no NaN.
+// The values of the one statistic, in the type that it was asked for. INVALID_ARGUMENT where there
+// are several, or where a group lacks a value and the type has no NaN.
 absl::StatusOr<HostArray> ToArray(const std::vector<ReductionResult::Entry>& entries,
                                   std::vector<uint64_t> shape);
 

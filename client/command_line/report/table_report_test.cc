@@ -67,6 +67,31 @@ TEST(TableTest, GroupsHaveTheirPlaces) {
   EXPECT_EQ(value, 1e300);
 }
 
+// As text with the digits of their own type, and as an array of it.
+TEST(TableTest, ValuesAreInTheTypeThatTheyWereAskedFor) {
+  ReductionResult result;
+  result.group_count = 2;
+  result.result_shape = {2};
+  const std::vector<float> floats = {0.1F, 0};
+  const std::string data(reinterpret_cast<const char*>(floats.data()), 8);
+  result.entries = {{Statistic::kMean,
+                     std::vector<double>(floats.begin(), floats.end()),
+                     {true, false},
+                     ElementType::kFloat32,
+                     data}};
+  const DataTable table = ToTable(AnswerWith(result));
+  EXPECT_THAT(table.rows[0], ElementsAre("a|b,c.csv", "x", "0", "0.1"));
+  EXPECT_THAT(table.rows[1], ElementsAre("a|b,c.csv", "x", "1", ""));
+  const absl::StatusOr<HostArray> array = ToArray(result);
+  ASSERT_TRUE(array.ok());
+  EXPECT_EQ(array->element_type, ElementType::kFloat32);
+  EXPECT_EQ(array->bytes.substr(0, 4), data.substr(0, 4));
+  EXPECT_EQ(array->bytes.substr(4), std::string("\x00\x00\xC0\x7F", 4));
+  result.entries[0].output_type = ElementType::kFloat16;
+  result.entries[0].data = std::string("\x00\x3C\x00\x00", 4);
+  EXPECT_EQ(ToArray(result)->bytes, std::string("\x00\x3C\x00\x7E", 4));
+}
+
 // What stands in the place of a value that there is not is never shown.
 TEST(TableTest, GroupsWithoutAValueAreEmpty) {
   ReductionResult result;
