@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -253,6 +254,57 @@ TEST_F(FormsAgreeTest, Reductions) {
     }
   }
   EXPECT_GT(answered, 100);
+}
+
+// Whether the reduced dimensions come all before the kept ones, or all behind them, which is what
+// rows that follow one another are enough for; extents of 1 are either, but that of the first
+// dimension, which a stream's beginning does not know.
+bool StreamsRows(const std::vector<uint64_t>& shape, const std::set<size_t>& reduced) {
+  std::string pattern;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (d == 0 || shape[d] != 1) pattern += reduced.contains(d) ? 'R' : 'K';
+  }
+  return pattern.find("RK") == std::string::npos || pattern.find("KR") == std::string::npos;
+}
+
+TEST_F(FormsAgreeTest, StreamsOfSeveralDimensions) {
+  int streamed = 0;
+  for (int round = 0; round < 300 && !HasFailure(); ++round) {
+    const Elements array = AnyTensor(AnyType());
+    v1::ReduceArrayRequest request = AnyReduction(array);
+    request.clear_first_index();
+    std::set<size_t> reduced;
+    auto& axes = *request.mutable_grouping()->mutable_axes();
+    for (size_t d = 0; d < array.shape.size(); ++d) {
+      if (OneIn(2)) continue;
+      reduced.insert(d);
+      axes.add_axes(static_cast<int32_t>(OneIn(2) ? d : d - array.shape.size()));
+    }
+    if (OneIn(2)) request.set_keep_dimensions(true);
+    const auto& statistics = request.statistics();
+    if (IsFloating(array.type) && std::find(statistics.begin(), statistics.end(),
+                                            v1::STATISTIC_PRODUCT) != statistics.end()) {
+      continue;
+    }
+    SCOPED_TRACE(absl::StrCat("round ", round, ", shape ", absl::StrJoin(array.shape, "x"), ": ",
+                              request.ShortDebugString()));
+    *request.mutable_array() = array.Inline();
+    const Outcome expected = Ask(request);
+    *request.mutable_array() = Streamed(array.type);
+    for (size_t d = 1; d < array.shape.size(); ++d) {
+      request.mutable_array()->mutable_streamed_array()->add_row_shape(array.shape[d]);
+    }
+    v1::ReduceStreamResponse response;
+    const grpc::Status status =
+        Send(server_, StreamOf<v1::ReduceStreamRequest>(request, array), response);
+    if (StreamsRows(array.shape, reduced)) {
+      ExpectAgree(expected, OutcomeOf(status, response.result()), "stream");
+      streamed += status.ok() ? 1 : 0;
+    } else {
+      EXPECT_EQ(FailureOf(status).field, "grouping.axes");
+    }
+  }
+  EXPECT_GT(streamed, 50);
 }
 
 TEST_F(FormsAgreeTest, Histograms) {

@@ -5,6 +5,7 @@
 #include "client/library/reduction_conversion.h"
 #include "client/library/sent_arrays.h"
 #include "client/library/shared_conversion.h"
+#include "client/library/streamed_groups.h"
 
 namespace gridfold::client {
 namespace {
@@ -12,12 +13,11 @@ namespace {
 // A bound of what a stream keeps of one group, whatever its statistics and elements are.
 constexpr uint64_t kStateBytesMax = 2048;
 
-// Whether a stream can keep what is known of all columns, where the groups run down these.
-bool HasFewColumns(const ArrayView& array, const ReductionOptions& options,
-                   const ServerLimits& limits) {
-  const auto* const axis = std::get_if<Axis>(&options.grouping);
-  return axis == nullptr || axis->axis != 0 || array.shape().size() != 2 ||
-         array.shape()[1] <= limits.message_bytes_max / kStateBytesMax;
+// Whether a stream can keep what is known of all groups that go on from row to row.
+bool HasFewGroups(const ArrayView& array, const ReductionOptions& options,
+                  const ServerLimits& limits) {
+  const uint64_t groups = GroupsAcrossRows(array, options.grouping);
+  return groups <= 1 || groups <= limits.message_bytes_max / kStateBytesMax;
 }
 
 struct ReductionOperation {
@@ -34,9 +34,9 @@ struct ReductionOperation {
 
   static bool CanStream(const ArrayView& array, const Options& options, const ServerLimits& limits,
                         const ClientOptions& client_options) {
-    return HasShapeOfElements(array) && IsFlatOrMatrix(array, options) &&
+    return HasShapeOfElements(array) && CanStreamGroups(array, options) &&
            !NeedsWholeArray(options) && !HasProductOfFloats(array.element_type(), options) &&
-           HasFewColumns(array, options, limits) &&
+           HasFewGroups(array, options, limits) &&
            (!std::holds_alternative<Segments>(options.grouping) ||
             TakesAnyStream(limits, client_options));
   }
@@ -55,9 +55,7 @@ struct ReductionOperation {
                                            const Options& options, uint64_t message_bytes,
                                            absl::FunctionRef<void(uint64_t)> on_sent) {
     v1::ReduceArrayRequest header = ToProto(options);
-    *header.mutable_array() =
-        ToProto(StreamedArray{.element_type = array.element_type(),
-                              .column_count = array.shape().size() == 2 ? array.shape()[1] : 0});
+    *header.mutable_array() = ToProto(ToStreamed(array));
     v1::ReduceStreamResponse response;
     const absl::Status status = SendArraysOnce(
         channel, "/gridfold.v1.ComputeService/ReduceStream", head,

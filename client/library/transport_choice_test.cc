@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "client/library/tcp_proxy.h"
 #include "client/library/test_server.h"
@@ -45,9 +46,11 @@ std::string BitsOf(const StatisticValues& values) {
 }
 
 std::string BitsOf(const ReductionResult& result) {
-  std::string bits = absl::StrCat(result.group_count, ";");
+  std::string bits =
+      absl::StrCat(result.group_count, ";", absl::StrJoin(result.result_shape, "x"), ";");
   for (const ReductionResult::Entry& entry : result.entries) {
-    absl::StrAppend(&bits, static_cast<int>(entry.statistic), ":", BitsOf(entry.values), ";");
+    absl::StrAppend(&bits, static_cast<int>(entry.statistic), ":", BitsOf(entry.values), ";",
+                    static_cast<int>(entry.output_type), ":", entry.data, ";");
   }
   return bits;
 }
@@ -125,6 +128,28 @@ class TransportChoiceTest : public testing::Test {
     return segments;
   }
 
+  // Of three to five dimensions of so many elements, with extents of 1 among them.
+  std::vector<uint64_t> RandomExtents(uint64_t count) {
+    std::vector<uint64_t> extents = {count};
+    for (uint64_t i = 2 + Below(3); i > 0; --i) {
+      uint64_t divisor = 1 + Below(6);
+      while (extents[0] % divisor != 0) --divisor;
+      extents[0] /= divisor;
+      extents.insert(extents.begin() + 1, divisor);
+    }
+    return extents;
+  }
+
+  Axes RandomAxes(size_t dimension_count) {
+    Axes axes;
+    for (size_t d = 0; d < dimension_count; ++d) {
+      const auto axis = static_cast<int32_t>(d);
+      const auto from_the_last = static_cast<int32_t>(d - dimension_count);
+      if (Below(2) == 0) axes.axes.push_back(Below(2) == 0 ? axis : from_the_last);
+    }
+    return axes;
+  }
+
   static TestServer* server_;
   std::mt19937_64 random_{20'260'101};
 };
@@ -168,13 +193,20 @@ TEST_F(TransportChoiceTest, ReductionsHaveTheSameBitsAndErrors) {
     options.overflow_policy = Below(2) == 0 ? OverflowPolicy::kWrap : OverflowPolicy::kError;
     options.delta_degrees_of_freedom = static_cast<uint32_t>(Below(2));
     options.first_index = Below(2) * 1'000;
-    switch (Below(5)) {
+    if (Below(3) == 0) options.output_type = Below(2) == 0 ? ElementType::kFloat32 : type;
+    switch (Below(7)) {
       case 0: options.grouping = RandomSegments(rows * columns); break;
       case 1: array = array.WithShape(rows, columns); break;
       case 2:
       case 3:
         array = array.WithShape(rows, columns);
         options.grouping = Axis{static_cast<uint32_t>(Below(2))};
+        break;
+      case 4:
+      case 5:
+        array = array.WithShape(RandomExtents(rows * columns));
+        options.grouping = RandomAxes(array.shape().size());
+        options.keep_dimensions = Below(2) == 0;
         break;
       default: break;
     }
@@ -189,6 +221,26 @@ TEST_F(TransportChoiceTest, ReductionsHaveTheSameBitsAndErrors) {
     }
   }
   EXPECT_GT(answers, 40);
+}
+
+// Arrays of three dimensions and more go in a stream where rows that follow one another are enough.
+TEST_F(TransportChoiceTest, SeveralDimensionsAreStreamed) {
+  const auto client = ConnectClient(server_->target());
+  const std::vector<float> elements(24, 1.5F);
+  const ArrayView array = ArrayView(elements).WithShape({2, 3, 4});
+  const auto transport_of = [&](const std::vector<int32_t>& axes) {
+    const auto result =
+        client->ReduceArray(array, {.statistics = {Statistic::kSum}, .grouping = Axes{axes}},
+                            {.transport = ArrayTransport::kStream});
+    EXPECT_TRUE(result.ok()) << result.status();
+    return result->execution.transport;
+  };
+  for (const auto& axes : {std::vector<int32_t>{0}, {0, 1}, {2}, {1, -1}, {0, 1, 2}}) {
+    EXPECT_EQ(transport_of(axes), ArrayTransport::kStream);
+  }
+  for (const auto& axes : {std::vector<int32_t>{1}, {0, 2}}) {
+    EXPECT_EQ(transport_of(axes), ArrayTransport::kInline);
+  }
 }
 
 TEST_F(TransportChoiceTest, HistogramsHaveTheSameBitsAndErrors) {

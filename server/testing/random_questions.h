@@ -32,12 +32,15 @@ struct Elements {
   v1::ArraySource Inline() const { return Inline(0, shape[0]); }
   // Elements, or rows, from `first` on.
   v1::ArraySource Inline(uint64_t first, uint64_t size) const {
-    const uint64_t unit_bytes = element_bytes() * (shape.size() == 2 ? shape[1] : 1);
+    uint64_t unit_bytes = element_bytes();
     v1::ArraySource source;
     v1::InlineArray& array = *source.mutable_inline_array();
     array.set_element_type(type);
     array.add_shape(size);
-    if (shape.size() == 2) array.add_shape(shape[1]);
+    for (size_t d = 1; d < shape.size(); ++d) {
+      array.add_shape(shape[d]);
+      unit_bytes *= shape[d];
+    }
     array.set_data(bytes.substr(first * unit_bytes, size * unit_bytes));
     return source;
   }
@@ -93,6 +96,18 @@ class RandomQuestions {
       array.shape = {OneOf<uint64_t>({0, 1, 2, 3, 10, 33, random_() % 3000})};
       array.bytes = AnyBytes(type, array.shape[0]);
     }
+    return array;
+  }
+
+  // Of three to five dimensions, with extents of 1 among them.
+  Elements AnyTensor(v1::ElementType type) {
+    Elements array{.type = type, .shape = {OneOf<uint64_t>({0, 1, 2, 7})}, .bytes = ""};
+    uint64_t count = array.shape[0];
+    for (uint64_t d = 2 + random_() % 3; d > 0; --d) {
+      array.shape.push_back(OneOf<uint64_t>({1, 1, 2, 3, 5}));
+      count *= array.shape.back();
+    }
+    array.bytes = AnyBytes(type, count);
     return array;
   }
 
