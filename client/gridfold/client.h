@@ -25,6 +25,7 @@
 #include "gridfold/histogram.h"
 #include "gridfold/keyed_reduction.h"
 #include "gridfold/paired.h"
+#include "gridfold/pending_call.h"
 #include "gridfold/quantiles.h"
 #include "gridfold/reduction.h"
 #include "gridfold/region.h"
@@ -42,7 +43,7 @@ class Transport;
 // Connections to one server.
 //
 // Thread safety: all methods may be called from any number of threads concurrently. Each blocks
-// until the answer is there.
+// until the answer is there, but for those whose names begin with Start.
 //
 // Errors: the server's status with its code, message and details (error_details.h); UNAVAILABLE
 // where the server cannot be reached; DEADLINE_EXCEEDED; RESOURCE_EXHAUSTED where a message is
@@ -103,6 +104,29 @@ class Client {
   // message together go by way of arrays on the server.
   absl::StatusOr<RelateResult> RelateArrays(const ArrayInput& x, const RelateOptions& options,
                                             const CallOptions& call_options = {});
+
+  // The same operations, begun and not waited for: `done` is told the result (pending_call.h). Any
+  // number of calls may be under way at once, as far as server and connection let them, and one
+  // thread serves them all. Arrays are on the server, in regions, or go in the request, which has a
+  // copy when the function returns: INVALID_ARGUMENT where those of one call have more than
+  // kStartedBytesMax bytes together. Of `call_options`, transport, progress and is_cancelled are
+  // not used: PendingCall::Cancel gives up a call. Destroying the client gives up those that are
+  // under way, and waits until `done` has been told of each.
+  PendingCall StartReduceArray(const ArrayInput& array, const ReductionOptions& options,
+                               const CallOptions& call_options, Done<ReductionResult> done);
+  PendingCall StartScanArray(const ArrayInput& array, const ScanOptions& options,
+                             const CallOptions& call_options, Done<ScanResult> done);
+  PendingCall StartComputeHistogram(const ArrayInput& array, const HistogramOptions& options,
+                                    const CallOptions& call_options, Done<HistogramResult> done);
+  PendingCall StartReduceByKey(const ArrayInput& keys, const ArrayInput& values,
+                               const KeyedReductionOptions& options,
+                               const CallOptions& call_options, Done<KeyedReductionResult> done);
+  PendingCall StartComputeQuantiles(const ArrayInput& array, const QuantileOptions& options,
+                                    const CallOptions& call_options, Done<QuantileResult> done);
+  PendingCall StartSelectTop(const ArrayInput& array, const TopOptions& options,
+                             const CallOptions& call_options, Done<TopResult> done);
+  PendingCall StartRelateArrays(const ArrayInput& x, const RelateOptions& options,
+                                const CallOptions& call_options, Done<RelateResult> done);
 
   // Folds the accumulators of parts, at least one, in any order, which ReduceArray, ReduceByKey,
   // ComputeHistogram or MergeAccumulators of any server returned. The answer is that of one call

@@ -108,6 +108,10 @@ struct CallOptions {
   // has returned true, which it then keeps returning, the call ends with CANCELLED, on the server
   // too. Empty: the call is never given up.
   std::function<bool()> is_cancelled = nullptr;
+  // Whether a call that the server refuses for now, RESOURCE_EXHAUSTED with a delay after which to
+  // come again, does so, as often as there is time: for callers of many calls at once, who fill the
+  // server's queue. RetryPolicy does not count these attempts.
+  bool waits_while_refused = false;
   // How an array of the caller's memory travels; nothing: ClientOptions::transport.
   std::optional<ArrayTransport> transport = std::nullopt;
   // Told now and then how many of so many bytes of the caller's arrays have been handed to the

@@ -97,6 +97,12 @@ absl::Status ChannelPool::WaitUntilConnected(absl::Duration timeout) const {
   return absl::OkStatus();
 }
 
+const std::shared_ptr<grpc::Channel>& ChannelPool::NextAtOnce() {
+  const auto& channel = channels_[next_.fetch_add(1, std::memory_order_relaxed) % channels_.size()];
+  channel->GetState(/*try_to_connect=*/true);
+  return channel;
+}
+
 const std::shared_ptr<grpc::Channel>& ChannelPool::At(size_t index) {
   const auto& channel = channels_[index % channels_.size()];
   if (channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE) {

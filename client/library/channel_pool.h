@@ -31,6 +31,10 @@ class ChannelPool {
     return At(next_.fetch_add(1, std::memory_order_relaxed));
   }
 
+  // The same for those who do not wait: of a channel that has failed to connect calls fail at once,
+  // and it is told to try again.
+  const std::shared_ptr<grpc::Channel>& NextAtOnce();
+
   // The channel of number `index` modulo their count.
   const std::shared_ptr<grpc::Channel>& At(size_t index);
 

@@ -159,4 +159,11 @@ absl::StatusOr<HistogramResult> FromProto(const v1::ComputeHistogramResponse& re
   return result;
 }
 
+OperationCall<v1::ComputeHistogramResponse, HistogramResult> CallOf(
+    const ArrayInput& array, const HistogramOptions& options) {
+  return {
+      "/gridfold.v1.ComputeService/ComputeHistogram", ToWire(array, options),
+      [options](v1::ComputeHistogramResponse& response) { return FromProto(response, options); }};
+}
+
 }  // namespace gridfold::client

@@ -116,4 +116,10 @@ absl::StatusOr<KeyedReductionResult> FromProto(const v1::ReduceByKeyResponse& re
   return result;
 }
 
+OperationCall<v1::ReduceByKeyResponse, KeyedReductionResult> CallOf(
+    const ArrayInput& keys, const ArrayInput& values, const KeyedReductionOptions& options) {
+  return {"/gridfold.v1.ComputeService/ReduceByKey", ToWire(keys, values, options),
+          [](v1::ReduceByKeyResponse& response) { return FromProto(response); }};
+}
+
 }  // namespace gridfold::client

@@ -3,6 +3,7 @@
 #define GRIDFOLD_CLIENT_LIBRARY_KEYED_CONVERSION_H_
 
 #include "absl/status/statusor.h"
+#include "client/library/operation_call.h"
 #include "client/library/wire_message.h"
 #include "gridfold/array_input.h"
 #include "gridfold/keyed_reduction.h"
@@ -19,6 +20,10 @@ v1::ReduceByKeyRequest ToStreamedProto(ElementType key_type, ElementType value_t
 
 // INTERNAL where something does not have one entry for each group.
 absl::StatusOr<KeyedReductionResult> FromProto(const v1::ReduceByKeyResponse& response);
+
+// The call that asks a server.
+OperationCall<v1::ReduceByKeyResponse, KeyedReductionResult> CallOf(
+    const ArrayInput& keys, const ArrayInput& values, const KeyedReductionOptions& options);
 
 }  // namespace gridfold::client
 

@@ -105,11 +105,7 @@ struct HistogramOperation {
 absl::StatusOr<HistogramResult> CountOnce(Transport& transport, const ArrayInput& array,
                                           const HistogramOptions& options,
                                           const CallOptions& call_options) {
-  v1::ComputeHistogramResponse response;
-  absl::Status status = transport.Call("/gridfold.v1.ComputeService/ComputeHistogram",
-                                       ToWire(array, options), call_options, response);
-  if (!status.ok()) return status;
-  return FromProto(response, options);
+  return Run(transport, CallOf(array, options), call_options);
 }
 
 absl::StatusOr<HistogramResult> ArrayCalls::ComputeHistogram(const ArrayView& array,

@@ -85,17 +85,6 @@ absl::StatusOr<KeyedReductionResult> Told(absl::StatusOr<KeyedReductionResult> r
   return result;
 }
 
-absl::StatusOr<KeyedReductionResult> Once(Transport& transport, const ArrayInput& keys,
-                                          const ArrayInput& values,
-                                          const KeyedReductionOptions& options,
-                                          const CallOptions& call_options) {
-  v1::ReduceByKeyResponse response;
-  absl::Status status = transport.Call("/gridfold.v1.ComputeService/ReduceByKey",
-                                       ToWire(keys, values, options), call_options, response);
-  if (!status.ok()) return status;
-  return FromProto(response);
-}
-
 absl::StatusOr<KeyedReductionResult> InStream(ArrayCalls& calls, const KeyedViews& views,
                                               const KeyedReductionOptions& options,
                                               const CallBudget& budget, ProgressTally& progress) {
@@ -133,7 +122,7 @@ absl::StatusOr<KeyedReductionResult> ByResident(ArrayCalls& calls, const KeyedVi
     if (!sent.ok()) return sent.status();
     *further = *std::move(sent);
   }
-  return Once(calls.transport(), *keys, *values, moved, budget.Rest());
+  return Run(calls.transport(), CallOf(*keys, *values, moved), budget.Rest());
 }
 
 // Copies the arrays into memory that the server shares.
@@ -152,7 +141,7 @@ absl::StatusOr<KeyedReductionResult> ByRegion(ArrayCalls& calls, const KeyedView
       *further =
           CopyInto(region, std::get<ArrayView>(further->source()), thread_count, offset_bytes);
     }
-    return Once(calls.transport(), keys, values, moved, budget.Rest());
+    return Run(calls.transport(), CallOf(keys, values, moved), budget.Rest());
   });
 }
 
@@ -183,7 +172,7 @@ absl::StatusOr<KeyedReductionResult> ArrayCalls::ReduceByKey(const ArrayInput& k
                                                              const KeyedReductionOptions& options,
                                                              const CallOptions& call_options) {
   const std::optional<KeyedViews> views = ViewsOf(keys, values, options);
-  if (!views) return Once(transport_, keys, values, options, call_options);
+  if (!views) return Run(transport_, CallOf(keys, values, options), call_options);
   const CallBudget budget(call_options, transport_.options().default_timeout);
   const absl::StatusOr<ArrayTransport> way = WayOf(*this, *views, options, call_options, budget);
   if (!way.ok()) return way.status();
@@ -198,7 +187,8 @@ absl::StatusOr<KeyedReductionResult> ArrayCalls::ReduceByKey(const ArrayInput& k
     case ArrayTransport::kInline:
     case ArrayTransport::kStreams: break;
   }
-  return Told(Once(transport_, keys, values, options, budget.Rest()), ArrayTransport::kInline);
+  return Told(Run(transport_, CallOf(keys, values, options), budget.Rest()),
+              ArrayTransport::kInline);
 }
 
 }  // namespace gridfold::client

@@ -112,11 +112,7 @@ struct ReductionOperation {
 absl::StatusOr<ReductionResult> ReduceOnce(Transport& transport, const ArrayInput& array,
                                            const ReductionOptions& options,
                                            const CallOptions& call_options) {
-  v1::ReduceArrayResponse response;
-  absl::Status status = transport.Call("/gridfold.v1.ComputeService/ReduceArray",
-                                       ToWire(array, options), call_options, response);
-  if (!status.ok()) return status;
-  return FromProto(response);
+  return Run(transport, CallOf(array, options), call_options);
 }
 
 absl::StatusOr<ReductionResult> ArrayCalls::ReduceArray(const ArrayView& array,

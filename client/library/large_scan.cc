@@ -27,10 +27,6 @@ constexpr size_t kConnectionsMin = 4;
 // How long the server keeps results of a program that was killed.
 constexpr absl::Duration kKeptResultTime = absl::Minutes(10);
 
-bool IsInline(const ScanOptions& options) {
-  return std::holds_alternative<InlineDestination>(options.destination);
-}
-
 ElementType ResultType(ElementType type, const ScanOptions& options) {
   const bool is_extreme =
       options.operation == ScanOperation::kMin || options.operation == ScanOperation::kMax;
@@ -156,12 +152,7 @@ absl::StatusOr<ScanResult> ScanAndRead(ArrayCalls& calls, const ArrayInput& inpu
 
 absl::StatusOr<ScanResult> ScanOnce(Transport& transport, const ArrayInput& array,
                                     const ScanOptions& options, const CallOptions& call_options) {
-  v1::ScanArrayResponse response;
-  absl::Status status = transport.Call(
-      "/gridfold.v1.ComputeService/ScanArray", ToWire(array, options), call_options, response,
-      IsInline(options) ? Transport::Repeatable::kYes : Transport::Repeatable::kNo);
-  if (!status.ok()) return status;
-  return FromProto(std::move(response));
+  return Run(transport, CallOf(array, options), call_options);
 }
 
 absl::StatusOr<ScanResult> ArrayCalls::ScanInStream(const ArrayView& array,

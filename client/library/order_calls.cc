@@ -14,21 +14,13 @@ namespace {
 absl::StatusOr<QuantileResult> QuantilesOnce(Transport& transport, const ArrayInput& array,
                                              const QuantileOptions& options,
                                              const CallOptions& call_options) {
-  v1::ComputeQuantilesResponse response;
-  absl::Status status = transport.Call("/gridfold.v1.ComputeService/ComputeQuantiles",
-                                       ToWire(array, options), call_options, response);
-  if (!status.ok()) return status;
-  return FromProto(response, options);
+  return Run(transport, CallOf(array, options), call_options);
 }
 
 absl::StatusOr<TopResult> TopOnce(Transport& transport, const ArrayInput& array,
                                   const TopOptions& options, const CallOptions& call_options) {
-  if (options.count == 0) return absl::InvalidArgumentError("count: at least one is needed");
-  v1::SelectTopResponse response;
-  absl::Status status = transport.Call("/gridfold.v1.ComputeService/SelectTop",
-                                       ToWire(array, options), call_options, response);
-  if (!status.ok()) return status;
-  return FromProto(response, options);
+  if (absl::Status status = Check(options); !status.ok()) return status;
+  return Run(transport, CallOf(array, options), call_options);
 }
 
 // How `once` takes the array: of the caller's memory, in whatever way it travels best.

@@ -102,4 +102,22 @@ absl::StatusOr<TopResult> FromProto(const v1::SelectTopResponse& response,
   return result;
 }
 
+absl::Status Check(const TopOptions& options) {
+  return options.count > 0 ? absl::OkStatus()
+                           : absl::InvalidArgumentError("count: at least one is needed");
+}
+
+OperationCall<v1::ComputeQuantilesResponse, QuantileResult> CallOf(const ArrayInput& array,
+                                                                   const QuantileOptions& options) {
+  return {
+      "/gridfold.v1.ComputeService/ComputeQuantiles", ToWire(array, options),
+      [options](v1::ComputeQuantilesResponse& response) { return FromProto(response, options); }};
+}
+
+OperationCall<v1::SelectTopResponse, TopResult> CallOf(const ArrayInput& array,
+                                                       const TopOptions& options) {
+  return {"/gridfold.v1.ComputeService/SelectTop", ToWire(array, options),
+          [options](v1::SelectTopResponse& response) { return FromProto(response, options); }};
+}
+
 }  // namespace gridfold::client

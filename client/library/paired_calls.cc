@@ -7,18 +7,6 @@
 #include "gridfold/client.h"
 
 namespace gridfold::client {
-namespace {
-
-absl::StatusOr<RelateResult> Once(Transport& transport, const ArrayInput& x,
-                                  const RelateOptions& options, const CallOptions& call_options) {
-  v1::RelateArraysResponse response;
-  absl::Status status = transport.Call("/gridfold.v1.ComputeService/RelateArrays",
-                                       ToWire(x, options), call_options, response);
-  if (!status.ok()) return status;
-  return FromProto(response, options);
-}
-
-}  // namespace
 
 absl::StatusOr<RelateResult> Client::RelateArrays(const ArrayInput& x, const RelateOptions& options,
                                                   const CallOptions& call_options) {
@@ -29,7 +17,7 @@ absl::StatusOr<RelateResult> Client::RelateArrays(const ArrayInput& x, const Rel
   if (own_options.weights) arrays.push_back(&*own_options.weights);
   return CallTogether<RelateResult>(
       *array_calls_, arrays, call_options, [&](const CallOptions& rest) {
-        return Once(array_calls_->transport(), own, own_options, rest);
+        return Run(array_calls_->transport(), CallOf(own, own_options), rest);
       });
 }
 

@@ -60,4 +60,10 @@ absl::StatusOr<RelateResult> FromProto(const v1::RelateArraysResponse& response,
   return result;
 }
 
+OperationCall<v1::RelateArraysResponse, RelateResult> CallOf(const ArrayInput& x,
+                                                             const RelateOptions& options) {
+  return {"/gridfold.v1.ComputeService/RelateArrays", ToWire(x, options),
+          [options](v1::RelateArraysResponse& response) { return FromProto(response, options); }};
+}
+
 }  // namespace gridfold::client

@@ -185,4 +185,10 @@ absl::StatusOr<ReductionResult> FromProto(const v1::ReduceArrayResponse& respons
   return result;
 }
 
+OperationCall<v1::ReduceArrayResponse, ReductionResult> CallOf(const ArrayInput& array,
+                                                               const ReductionOptions& options) {
+  return {"/gridfold.v1.ComputeService/ReduceArray", ToWire(array, options),
+          [](v1::ReduceArrayResponse& response) { return FromProto(response); }};
+}
+
 }  // namespace gridfold::client

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/library/operation_call.h"
 #include "client/library/wire_message.h"
 #include "google/protobuf/repeated_field.h"
 #include "gridfold/array_input.h"
@@ -38,6 +39,10 @@ absl::StatusOr<std::vector<ReductionResult::Entry>> ToEntries(
 
 // INTERNAL where a statistic does not have one value for each group.
 absl::StatusOr<ReductionResult> FromProto(const v1::ReduceArrayResponse& response);
+
+// The call that asks a server.
+OperationCall<v1::ReduceArrayResponse, ReductionResult> CallOf(const ArrayInput& array,
+                                                               const ReductionOptions& options);
 
 }  // namespace gridfold::client
 

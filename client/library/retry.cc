@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/random/random.h"
+#include "client/library/part_run.h"
 #include "gridfold/error_details.h"
 
 namespace gridfold::client {
@@ -19,19 +20,28 @@ double SystemRandomFraction() {
   return absl::Uniform(generator, 0.0, 1.0);
 }
 
-absl::Status RetryWhileUnavailable(const RetryPolicy& policy, absl::Time deadline,
-                                   RetryEnvironment& environment,
+std::optional<absl::Duration> RetrySchedule::WaitAfter(const absl::Status& error, absl::Time now,
+                                                       double fraction) {
+  const bool is_refused = waits_while_refused_ && IsRefusedForNow(error);
+  if (!is_refused && (!absl::IsUnavailable(error) || ++attempts_ >= policy_.attempts_max)) {
+    return std::nullopt;
+  }
+  const absl::Duration wait = std::max(Jittered(backoff_, policy_.jitter, fraction),
+                                       RetryDelay(error).value_or(absl::ZeroDuration()));
+  if (now + wait >= deadline_) return std::nullopt;
+  if (!is_refused) backoff_ = std::min(backoff_ * policy_.backoff_multiplier, policy_.backoff_max);
+  return wait;
+}
+
+absl::Status RetryWhileUnavailable(RetrySchedule schedule, RetryEnvironment& environment,
                                    absl::FunctionRef<absl::Status()> attempt) {
-  absl::Duration backoff = policy.initial_backoff;
-  for (int attempts = 1;; ++attempts) {
+  while (true) {
     absl::Status status = attempt();
-    if (!absl::IsUnavailable(status) || attempts >= policy.attempts_max) return status;
-    const absl::Duration wait =
-        std::max(Jittered(backoff, policy.jitter, environment.RandomFraction()),
-                 RetryDelay(status).value_or(absl::ZeroDuration()));
-    if (environment.Now() + wait >= deadline) return status;
-    environment.Sleep(wait);
-    backoff = std::min(backoff * policy.backoff_multiplier, policy.backoff_max);
+    if (status.ok()) return status;
+    const std::optional<absl::Duration> wait =
+        schedule.WaitAfter(status, environment.Now(), environment.RandomFraction());
+    if (!wait) return status;
+    environment.Sleep(*wait);
   }
 }
 

@@ -33,12 +33,13 @@ class RetryTest : public testing::Test {
   // Runs attempts that end with `statuses` in turn.
   absl::Status Run(std::vector<absl::Status> statuses) {
     attempts_ = 0;
-    return RetryWhileUnavailable(policy_, deadline_, environment_,
-                                 [&] { return statuses.at(attempts_++); });
+    return RetryWhileUnavailable(RetrySchedule(policy_, deadline_, waits_while_refused_),
+                                 environment_, [&] { return statuses.at(attempts_++); });
   }
 
   RetryPolicy policy_;
   absl::Time deadline_ = absl::InfiniteFuture();
+  bool waits_while_refused_ = false;
   FakeEnvironment environment_;
   size_t attempts_ = 0;
 };
@@ -95,14 +96,35 @@ TEST_F(RetryTest, NoWaitGoesPastTheDeadline) {
   EXPECT_EQ(attempts_, 2u);
 }
 
-TEST_F(RetryTest, ServersRetryDelayIsHonoured) {
+absl::Status InThreeSeconds(absl::Status status) {
   v1::RetryInfo retry_info;
   retry_info.mutable_retry_delay()->set_seconds(3);
-  absl::Status status = kUnavailable;
   status.SetPayload("type.googleapis.com/google.rpc.RetryInfo",
                     absl::Cord(retry_info.SerializeAsString()));
-  EXPECT_TRUE(Run({status, absl::OkStatus()}).ok());
+  return status;
+}
+
+TEST_F(RetryTest, ServersRetryDelayIsHonoured) {
+  EXPECT_TRUE(Run({InThreeSeconds(kUnavailable), absl::OkStatus()}).ok());
   EXPECT_THAT(environment_.sleeps, ElementsAre(absl::Seconds(3)));
+}
+
+TEST_F(RetryTest, WhoWaitsWhileRefusedComesAgainAsOftenAsThereIsTime) {
+  const absl::Status full = absl::ResourceExhaustedError("the queue is full");
+  EXPECT_EQ(Run({InThreeSeconds(full)}), InThreeSeconds(full));
+  waits_while_refused_ = true;
+  EXPECT_EQ(Run({full}), full);
+  std::vector<absl::Status> statuses(9, InThreeSeconds(full));
+  // These are not counted, and do not make later waits longer.
+  statuses.push_back(kUnavailable);
+  statuses.push_back(absl::OkStatus());
+  EXPECT_TRUE(Run(statuses).ok());
+  std::vector<absl::Duration> waits(9, absl::Seconds(3));
+  waits.push_back(policy_.initial_backoff);
+  EXPECT_EQ(environment_.sleeps, waits);
+  deadline_ = environment_.now + absl::Seconds(7);
+  EXPECT_EQ(Run(std::vector<absl::Status>(9, InThreeSeconds(full))), InThreeSeconds(full));
+  EXPECT_EQ(attempts_, 3u);
 }
 
 TEST(SystemRandomFractionTest, FractionsAreInRangeAndDiffer) {

@@ -42,6 +42,10 @@ v1::ScanDestination MakeDestination(const ScanDestination& destination) {
 
 }  // namespace
 
+bool IsInline(const ScanOptions& options) {
+  return std::holds_alternative<InlineDestination>(options.destination);
+}
+
 v1::ScanArrayRequest ToProto(const ScanOptions& options) {
   v1::ScanArrayRequest request;
   request.set_operation(static_cast<v1::ScanOperation>(options.operation));
@@ -105,6 +109,13 @@ absl::StatusOr<ScanResult> FromProto(v1::ScanArrayResponse&& response) {
   result.shape = ToVector<uint64_t>(array.shape());
   if (result.shape.empty() && !array.zero_dimensional()) result.shape = {result.element_count()};
   return result;
+}
+
+OperationCall<v1::ScanArrayResponse, ScanResult> CallOf(const ArrayInput& array,
+                                                        const ScanOptions& options) {
+  return {"/gridfold.v1.ComputeService/ScanArray", ToWire(array, options),
+          [](v1::ScanArrayResponse& response) { return FromProto(std::move(response)); },
+          IsInline(options) ? Transport::Repeatable::kYes : Transport::Repeatable::kNo};
 }
 
 }  // namespace gridfold::client

@@ -3,6 +3,7 @@
 #define GRIDFOLD_CLIENT_LIBRARY_SCAN_CONVERSION_H_
 
 #include "absl/status/statusor.h"
+#include "client/library/operation_call.h"
 #include "client/library/wire_message.h"
 #include "gridfold/array_input.h"
 #include "gridfold/scan.h"
@@ -13,10 +14,17 @@ namespace gridfold::client {
 // All but the arrays.
 v1::ScanArrayRequest ToProto(const ScanOptions& options);
 
+// Whether the answer brings the results.
+bool IsInline(const ScanOptions& options);
+
 WireMessage ToWire(const ArrayInput& array, const ScanOptions& options);
 
 // Takes the data out of `response`. INTERNAL where it is no array of one of the element types.
 absl::StatusOr<ScanResult> FromProto(v1::ScanArrayResponse&& response);
+
+// The call that asks a server.
+OperationCall<v1::ScanArrayResponse, ScanResult> CallOf(const ArrayInput& array,
+                                                        const ScanOptions& options);
 
 }  // namespace gridfold::client
 

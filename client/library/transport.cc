@@ -89,20 +89,43 @@ absl::StatusOr<std::unique_ptr<Transport>> Transport::Connect(const ClientOption
   return transport;
 }
 
+Transport::~Transport() {
+  // In a process that fork has made, nobody is there to be waited for: what he had stays as it was.
+  if (started_calls_ && !started_calls_->IsOfThisProcess()) (void)started_calls_.release();
+}
+
+absl::Status Transport::CheckSize(const WireMessage& request) const {
+  const int64_t limit = options_.message_bytes_max;
+  if (request.size_bytes() <= static_cast<uint64_t>(limit)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("the request is ", request.size_bytes(),
+                                                   " bytes, message_bytes_max is ", limit));
+}
+
 absl::Status Transport::Call(const std::string& method, const WireMessage& request,
                              const CallOptions& options, google::protobuf::MessageLite& response,
                              Repeatable repeatable) {
-  const int64_t limit = options_.message_bytes_max;
-  if (request.size_bytes() > static_cast<uint64_t>(limit)) {
-    return absl::ResourceExhaustedError(absl::StrCat("the request is ", request.size_bytes(),
-                                                     " bytes, message_bytes_max is ", limit));
-  }
+  if (absl::Status status = CheckSize(request); !status.ok()) return status;
   if (repeatable == Repeatable::kNo) {
     return CallOnce(channels_.Next(), method, request, MakeHead(options), response);
   }
   return Try(options, [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
     return CallOnce(channel, method, request, head, response);
   });
+}
+
+PendingCall Transport::Start(const std::string& method, const WireMessage& request,
+                             const CallOptions& options,
+                             std::function<void(AsyncCall::Answer)> done, Repeatable repeatable) {
+  if (absl::Status status = CheckSize(request); !status.ok()) {
+    done(std::move(status));
+    return PendingCall();
+  }
+  const CallHead head = MakeHead(options);
+  const RetrySchedule schedule =
+      repeatable == Repeatable::kYes
+          ? Schedule(head)
+          : RetrySchedule({.attempts_max = 1}, head.deadline, head.waits_while_refused);
+  return StartedCalls().Start(method, request.Copy(), head, schedule, std::move(done));
 }
 
 std::unique_ptr<OpenStream> Transport::Open(const std::string& method, const CallOptions& options) {
@@ -116,7 +139,7 @@ absl::Status Transport::Try(
   const CallHead head = MakeHead(options);
   const Cancellation cancellation(head.is_cancelled);
   ConnectingEnvironment environment(channels_, cancellation);
-  return RetryWhileUnavailable(options_.retry, head.deadline, environment, [&] {
+  return RetryWhileUnavailable(Schedule(head), environment, [&] {
     return cancellation.IsCancelled() ? Cancellation::Error() : attempt(channels_.Next(), head);
   });
 }
@@ -129,7 +152,7 @@ absl::Status Transport::TryPart(
   ChannelPool& channels = PartChannels();
   const Cancellation cancellation(head.is_cancelled);
   ConnectingEnvironment environment(channels, cancellation);
-  return RetryWhileUnavailable(options_.retry, head.deadline, environment, [&] {
+  return RetryWhileUnavailable(Schedule(head), environment, [&] {
     return cancellation.IsCancelled() ? Cancellation::Error()
                                       : attempt(channels.At(connection++), head);
   });
@@ -148,13 +171,24 @@ ChannelPool& Transport::PartChannels() {
   return *part_channels_;
 }
 
+AsyncCalls& Transport::StartedCalls() {
+  absl::call_once(started_calls_once_,
+                  [this] { started_calls_ = std::make_unique<AsyncCalls>(channels_); });
+  return *started_calls_;
+}
+
+RetrySchedule Transport::Schedule(const CallHead& head) const {
+  return RetrySchedule(options_.retry, head.deadline, head.waits_while_refused);
+}
+
 CallHead Transport::MakeHead(const CallOptions& options) const {
   return {.deadline = absl::Now() + options.timeout.value_or(options_.default_timeout),
           .tenant = options_.tenant,
           .priority = options.priority.value_or(options_.priority),
           .token = options_.token,
           .traceparent = options.traceparent,
-          .is_cancelled = options.is_cancelled};
+          .is_cancelled = options.is_cancelled,
+          .waits_while_refused = options.waits_while_refused};
 }
 
 }  // namespace gridfold::client

@@ -46,6 +46,10 @@ void CallHead::ApplyTo(grpc::ClientContext& context) const {
   }
 }
 
+absl::Status ErrorOf(const grpc::Status& status, bool is_cancelled) {
+  return is_cancelled ? Cancellation::Error() : ToCallStatus(status);
+}
+
 absl::Status Parse(grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message) {
   if (bytes.Length() == 0) {
     // A message without fields, which gRPC's reader does not take.
@@ -70,8 +74,7 @@ absl::Status CallOnce(const std::shared_ptr<grpc::Channel>& channel, const std::
   const grpc::Status status =
       SendAndReceive(channel, method, request, head, cancellation, loan, queue, answer);
   loan.WaitUntilReturned(queue);
-  if (!status.ok() && cancellation.IsCancelled()) return Cancellation::Error();
-  if (!status.ok()) return ToCallStatus(status);
+  if (!status.ok()) return ErrorOf(status, cancellation.IsCancelled());
   return Parse(answer, response);
 }
 

@@ -14,6 +14,7 @@
 #include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/support/byte_buffer.h"
+#include "grpcpp/support/status.h"
 
 namespace gridfold::client {
 
@@ -25,9 +26,13 @@ struct CallHead {
   std::string token = "";                        // Empty: none.
   std::string traceparent = "";                  // Empty: none.
   std::function<bool()> is_cancelled = nullptr;  // As in CallOptions.
+  bool waits_while_refused = false;              // As in CallOptions.
 
   void ApplyTo(grpc::ClientContext& context) const;
 };
+
+// What a call that failed ends with.
+absl::Status ErrorOf(const grpc::Status& status, bool is_cancelled);
 
 // Parses an answer. INTERNAL where it is no such message.
 absl::Status Parse(grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message);

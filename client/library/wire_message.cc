@@ -6,6 +6,7 @@
 #include "client/library/region_conversion.h"
 #include "client/library/shared_conversion.h"
 #include "gridfold/v1/array.pb.h"
+#include "grpcpp/support/slice.h"
 
 namespace gridfold::client {
 namespace {
@@ -101,6 +102,13 @@ void WireMessage::AppendMessage(uint32_t field_number, WireMessage message) {
       AppendBorrowed(piece.borrowed);
     }
   }
+}
+
+grpc::ByteBuffer WireMessage::Copy() const {
+  std::vector<grpc::Slice> slices;
+  for (const Piece& piece : pieces_)
+    slices.emplace_back(piece.bytes().data(), piece.bytes().size());
+  return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
 void WireMessage::AppendBytes(uint32_t field_number, std::span<const std::byte> bytes) {

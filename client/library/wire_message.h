@@ -15,6 +15,7 @@
 #include "google/protobuf/message_lite.h"
 #include "gridfold/array_input.h"
 #include "gridfold/array_view.h"
+#include "grpcpp/support/byte_buffer.h"
 
 namespace gridfold::client {
 
@@ -50,6 +51,9 @@ class WireMessage {
 
   // Appends field `field_number`, an embedded message.
   void AppendMessage(uint32_t field_number, WireMessage message);
+
+  // All bytes, copied.
+  grpc::ByteBuffer Copy() const;
 
   std::span<const Piece> pieces() const { return pieces_; }
   uint64_t size_bytes() const { return size_bytes_; }
