@@ -1,14 +1,11 @@
 #include "client/library/async_calls.h"
 
-#include <unistd.h>
-
 #include <utility>
 #include <vector>
 
 namespace gridfold::client {
 
-AsyncCalls::AsyncCalls(ChannelPool& channels)
-    : channels_(channels), process_id_(getpid()), thread_([this] { Serve(); }) {}
+AsyncCalls::AsyncCalls(ChannelPool& channels) : channels_(channels), thread_([this] { Serve(); }) {}
 
 AsyncCalls::~AsyncCalls() {
   CancelAll();
@@ -19,8 +16,6 @@ AsyncCalls::~AsyncCalls() {
   queue_.Shutdown();
   thread_.join();
 }
-
-bool AsyncCalls::IsOfThisProcess() const { return getpid() == process_id_; }
 
 PendingCall AsyncCalls::Start(std::string method, grpc::ByteBuffer request, CallHead head,
                               const RetrySchedule& schedule,

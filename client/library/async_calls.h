@@ -2,8 +2,6 @@
 #ifndef GRIDFOLD_CLIENT_LIBRARY_ASYNC_CALLS_H_
 #define GRIDFOLD_CLIENT_LIBRARY_ASYNC_CALLS_H_
 
-#include <sys/types.h>
-
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,10 +30,6 @@ class AsyncCalls {
   AsyncCalls(const AsyncCalls&) = delete;
   AsyncCalls& operator=(const AsyncCalls&) = delete;
 
-  // Whether this process has the thread. One that fork has made does not, and must not destroy
-  // what its parent's thread may have been at.
-  bool IsOfThisProcess() const;
-
   // Begins a call. `done` is told its end by the thread.
   PendingCall Start(std::string method, grpc::ByteBuffer request, CallHead head,
                     const RetrySchedule& schedule, std::function<void(AsyncCall::Answer)> done);
@@ -49,7 +43,6 @@ class AsyncCalls {
   bool HaveEnded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return calls_.empty(); }
 
   ChannelPool& channels_;
-  const pid_t process_id_;
   grpc::CompletionQueue queue_;
   absl::Mutex mutex_;
   // Those that the queue will bring, by their tags.

@@ -89,11 +89,6 @@ absl::StatusOr<std::unique_ptr<Transport>> Transport::Connect(const ClientOption
   return transport;
 }
 
-Transport::~Transport() {
-  // In a process that fork has made, nobody is there to be waited for: what he had stays as it was.
-  if (started_calls_ && !started_calls_->IsOfThisProcess()) (void)started_calls_.release();
-}
-
 absl::Status Transport::CheckSize(const WireMessage& request) const {
   const int64_t limit = options_.message_bytes_max;
   if (request.size_bytes() <= static_cast<uint64_t>(limit)) return absl::OkStatus();

@@ -31,9 +31,6 @@ class Transport {
   // As Client::Connect.
   static absl::StatusOr<std::unique_ptr<Transport>> Connect(const ClientOptions& options);
 
-  // Cancels the calls that were started, and waits until `done` has been told of each.
-  ~Transport();
-
   const ClientOptions& options() const { return options_; }
 
   // Whether a call may be tried again that the server may have carried out already.
@@ -44,8 +41,8 @@ class Transport {
                     const CallOptions& options, google::protobuf::MessageLite& response,
                     Repeatable repeatable = Repeatable::kYes);
 
-  // As Call, of a copy of `request` and without waiting: `done` is told the answer as Done is. Of
-  // the options, `is_cancelled` is never asked.
+  // As Call, of a copy of `request` and without waiting: `done` is told the answer as Done is, at
+  // the latest when the transport goes. Of the options, `is_cancelled` is never asked.
   PendingCall Start(const std::string& method, const WireMessage& request,
                     const CallOptions& options, std::function<void(AsyncCall::Answer)> done,
                     Repeatable repeatable = Repeatable::kYes);

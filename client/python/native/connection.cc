@@ -31,6 +31,13 @@ void CheckProcess() {
   }
 }
 
+// A client that a process which fork has made does not destroy: gRPC would wait there for threads.
+std::shared_ptr<client::Client> OfThisProcess(std::unique_ptr<client::Client> client) {
+  return {client.release(), [process = getpid()](client::Client* own) {
+            if (getpid() == process) delete own;
+          }};
+}
+
 // Connects in a thread of its own, which a caller that gives up leaves alone.
 std::future<Connected> StartConnecting(client::ClientOptions options) {
   std::promise<Connected> promise;
@@ -38,7 +45,7 @@ std::future<Connected> StartConnecting(client::ClientOptions options) {
   std::thread([options = std::move(options), promise = std::move(promise)]() mutable {
     absl::StatusOr<std::unique_ptr<client::Client>> client = client::Client::Connect(options);
     if (client.ok()) {
-      promise.set_value(std::shared_ptr<client::Client>(*std::move(client)));
+      promise.set_value(OfThisProcess(*std::move(client)));
     } else {
       promise.set_value(client.status());
     }

@@ -33,6 +33,18 @@ class Connection {
   void Close() { client_.reset(); }
   bool is_open() const { return client_ != nullptr; }
 
+  // What `to_python` makes of the answer of `wait`, an operation of client::Client with these
+  // arguments. `start` is the same operation as it is begun and not waited for, for those who do
+  // not wait. `to_python` holds nothing of Python's.
+  template <typename Wait, typename Start, typename ToPython, typename... Arguments>
+  pybind11::object Ask(Wait wait, Start, const ToPython& to_python,
+                       const Arguments&... arguments) const {
+    auto result = Run([&](client::Client& client, const client::CallOptions& call) {
+      return (client.*wait)(arguments..., call);
+    });
+    return to_python(*std::move(result));
+  }
+
   // Runs `call`, a function of a client::Client& and client::CallOptions, as RunCall does.
   template <typename Call>
   auto Run(const Call& call) const {
@@ -52,12 +64,14 @@ class Connection {
     return RunCall(run, [&] { progress.End(); });
   }
 
- private:
-  explicit Connection(std::shared_ptr<client::Client> client);
+  const client::CallOptions& options() const { return options_; }
 
   // Throws where the connection is closed, or belongs to the process that this one was forked from:
   // gRPC's threads are not here.
   std::shared_ptr<client::Client> UsableClient() const;
+
+ private:
+  explicit Connection(std::shared_ptr<client::Client> client);
 
   std::shared_ptr<client::Client> client_;
   client::CallOptions options_;
@@ -67,13 +81,22 @@ class Connection {
 
 using ConnectionClass = pybind11::class_<Connection>;
 
-// Each adds the methods of one kind of operation.
-void AddReductions(ConnectionClass& connection);
-void AddScans(ConnectionClass& connection);
-void AddHistograms(ConnectionClass& connection);
-void AddOrderStatistics(ConnectionClass& connection);
-void AddPairedStatistics(ConnectionClass& connection);
-void AddKeyedReductions(ConnectionClass& connection);
+// Each adds the methods of one kind of operation to an engine: a Connection, whose methods wait, or
+// a LoopConnection.
+template <typename Engine>
+void AddReductions(pybind11::class_<Engine>& engine);
+template <typename Engine>
+void AddScans(pybind11::class_<Engine>& engine);
+template <typename Engine>
+void AddHistograms(pybind11::class_<Engine>& engine);
+template <typename Engine>
+void AddOrderStatistics(pybind11::class_<Engine>& engine);
+template <typename Engine>
+void AddPairedStatistics(pybind11::class_<Engine>& engine);
+template <typename Engine>
+void AddKeyedReductions(pybind11::class_<Engine>& engine);
+
+// Each adds methods that wait.
 void AddRegions(ConnectionClass& connection);
 void AddResidentArrays(ConnectionClass& connection);
 void AddServerInfo(ConnectionClass& connection);

@@ -8,6 +8,7 @@
 #include "client/python/native/bins.h"
 #include "client/python/native/connection.h"
 #include "client/python/native/execution.h"
+#include "client/python/native/loop_connection.h"
 #include "pybind11/stl.h"
 
 namespace gridfold::python {
@@ -54,10 +55,23 @@ py::tuple ToPython(client::HistogramCounts channel, bool is_weighted) {
       Adopt(std::move(channel.quantile_values)));
 }
 
-py::tuple Histogram(const Connection& connection, const py::tuple& source,
-                    const std::vector<py::tuple>& bins, const std::optional<py::tuple>& y_source,
-                    const std::optional<py::tuple>& weights, bool clamp,
-                    std::vector<double> quantiles) {
+py::tuple ToPython(client::HistogramResult result, bool is_weighted) {
+  py::list channels;
+  for (client::HistogramCounts& channel : result.channels) {
+    channels.append(ToPython(std::move(channel), is_weighted));
+  }
+  py::list edges;
+  for (client::ResolvedBins& resolved : result.bins) {
+    edges.append(Adopt(std::move(resolved.edges)));
+  }
+  return py::make_tuple(channels, edges, Execution(result.execution));
+}
+
+template <typename Engine>
+py::object Histogram(const Engine& engine, const py::tuple& source,
+                     const std::vector<py::tuple>& bins, const std::optional<py::tuple>& y_source,
+                     const std::optional<py::tuple>& weights, bool clamp,
+                     std::vector<double> quantiles) {
   client::HistogramOptions options{.out_of_range_policy = clamp ? client::OutOfRangePolicy::kClamp
                                                                 : client::OutOfRangePolicy::kDrop,
                                    .quantiles = std::move(quantiles)};
@@ -65,25 +79,21 @@ py::tuple Histogram(const Connection& connection, const py::tuple& source,
   if (y_source) options.y_array = ToInput(*y_source);
   if (weights) options.weights = ToInput(*weights);
   const client::ArrayInput input = ToInput(source);
-  auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
-    return client.ComputeHistogram(input, options, call);
-  });
-  py::list channels;
-  for (client::HistogramCounts& channel : result->channels) {
-    channels.append(ToPython(std::move(channel), weights.has_value()));
-  }
-  py::list edges;
-  for (client::ResolvedBins& resolved : result->bins) {
-    edges.append(Adopt(std::move(resolved.edges)));
-  }
-  return py::make_tuple(channels, edges, Execution(result->execution));
+  const auto to_python = [is_weighted = weights.has_value()](client::HistogramResult result) {
+    return ToPython(std::move(result), is_weighted);
+  };
+  return engine.Ask(&client::Client::ComputeHistogram, &client::Client::StartComputeHistogram,
+                    to_python, input, options);
 }
 
 }  // namespace
 
-void AddHistograms(ConnectionClass& connection) {
-  connection.def("histogram", &Histogram, py::arg("source"), py::arg("bins"), py::arg("y_source"),
-                 py::arg("weights"), py::arg("clamp"), py::arg("quantiles"));
+template <typename Engine>
+void AddHistograms(py::class_<Engine>& engine) {
+  engine.def("histogram", &Histogram<Engine>, py::arg("source"), py::arg("bins"),
+             py::arg("y_source"), py::arg("weights"), py::arg("clamp"), py::arg("quantiles"));
 }
+template void AddHistograms(py::class_<Connection>& engine);
+template void AddHistograms(py::class_<LoopConnection>& engine);
 
 }  // namespace gridfold::python

@@ -9,6 +9,7 @@
 #include "client/python/native/bins.h"
 #include "client/python/native/connection.h"
 #include "client/python/native/execution.h"
+#include "client/python/native/loop_connection.h"
 #include "pybind11/stl.h"
 
 namespace gridfold::python {
@@ -45,13 +46,27 @@ void SetGroups(const py::tuple& groups, const std::vector<py::tuple>& further_ke
   }
 }
 
+py::tuple ToPython(client::KeyedReductionResult result, bool is_found) {
+  py::list columns;
+  for (auto& entry : result.entries) columns.append(Adopt(std::move(entry.values)));
+  for (auto& of_quantile : result.quantile_values) columns.append(Adopt(std::move(of_quantile)));
+  py::list edges;
+  for (client::ResolvedBins& bins : result.bins) edges.append(Adopt(std::move(bins.edges)));
+  return py::make_tuple(
+      is_found ? py::object(Adopt(std::move(result.keys))) : py::object(py::none()),
+      Adopt(std::move(result.counts)), py::tuple(columns), edges,
+      py::make_tuple(result.underflow_count, result.overflow_count, result.nan_count),
+      Execution(result.execution));
+}
+
 // (keys or None, counts, values of each statistic and then of each quantile, edges of bins,
 // (underflow, overflow, NaN), execution).
-py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const py::tuple& values,
-                      const py::tuple& groups, const std::vector<py::tuple>& further_keys,
-                      const std::vector<int>& statistics, bool ignore_nan, bool wrap,
-                      uint32_t delta_degrees_of_freedom, const std::vector<double>& quantiles,
-                      int method) {
+template <typename Engine>
+py::object ReduceByKey(const Engine& engine, const py::tuple& keys, const py::tuple& values,
+                       const py::tuple& groups, const std::vector<py::tuple>& further_keys,
+                       const std::vector<int>& statistics, bool ignore_nan, bool wrap,
+                       uint32_t delta_degrees_of_freedom, const std::vector<double>& quantiles,
+                       int method) {
   client::KeyedReductionOptions options{
       .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
       .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError,
@@ -64,29 +79,24 @@ py::tuple ReduceByKey(const Connection& connection, const py::tuple& keys, const
   }
   const client::ArrayInput key_input = ToInput(keys);
   const client::ArrayInput value_input = ToInput(values);
-  auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
-    return client.ReduceByKey(key_input, value_input, options, call);
-  });
-  py::list columns;
-  for (auto& entry : result->entries) columns.append(Adopt(std::move(entry.values)));
-  for (auto& of_quantile : result->quantile_values) columns.append(Adopt(std::move(of_quantile)));
-  py::list edges;
-  for (client::ResolvedBins& bins : result->bins) edges.append(Adopt(std::move(bins.edges)));
   const bool is_found = std::holds_alternative<client::FoundKeys>(options.groups);
-  return py::make_tuple(
-      is_found ? py::object(Adopt(std::move(result->keys))) : py::object(py::none()),
-      Adopt(std::move(result->counts)), py::tuple(columns), edges,
-      py::make_tuple(result->underflow_count, result->overflow_count, result->nan_count),
-      Execution(result->execution));
+  const auto to_python = [is_found](client::KeyedReductionResult result) {
+    return ToPython(std::move(result), is_found);
+  };
+  return engine.Ask(&client::Client::ReduceByKey, &client::Client::StartReduceByKey, to_python,
+                    key_input, value_input, options);
 }
 
 }  // namespace
 
-void AddKeyedReductions(ConnectionClass& connection) {
-  connection.def("reduce_by_key", &ReduceByKey, py::arg("keys"), py::arg("values"),
-                 py::arg("groups"), py::arg("further_keys"), py::arg("statistics"),
-                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"),
-                 py::arg("quantiles") = std::vector<double>{}, py::arg("method") = 1);
+template <typename Engine>
+void AddKeyedReductions(py::class_<Engine>& engine) {
+  engine.def("reduce_by_key", &ReduceByKey<Engine>, py::arg("keys"), py::arg("values"),
+             py::arg("groups"), py::arg("further_keys"), py::arg("statistics"),
+             py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"),
+             py::arg("quantiles") = std::vector<double>{}, py::arg("method") = 1);
 }
+template void AddKeyedReductions(py::class_<Connection>& engine);
+template void AddKeyedReductions(py::class_<LoopConnection>& engine);
 
 }  // namespace gridfold::python

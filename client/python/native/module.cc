@@ -10,6 +10,7 @@
 #include "client/python/native/call.h"
 #include "client/python/native/connection.h"
 #include "client/python/native/execution.h"
+#include "client/python/native/loop_connection.h"
 #include "gridfold/statistic.h"
 #include "pybind11/pybind11.h"
 #include "pybind11/stl.h"
@@ -63,6 +64,16 @@ py::dict Statistics() {
   return numbers;
 }
 
+template <typename Engine>
+void AddOperations(py::class_<Engine>& engine) {
+  AddReductions(engine);
+  AddScans(engine);
+  AddHistograms(engine);
+  AddOrderStatistics(engine);
+  AddPairedStatistics(engine);
+  AddKeyedReductions(engine);
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_native, module) {
@@ -84,15 +95,13 @@ PYBIND11_MODULE(_native, module) {
       .def_property_readonly("is_open", &Connection::is_open)
       .def("with_options", &With, py::arg("timeout_s"), py::arg("priority"), py::arg("traceparent"),
            py::arg("progress"));
-  AddReductions(connection);
-  AddScans(connection);
-  AddHistograms(connection);
-  AddOrderStatistics(connection);
-  AddPairedStatistics(connection);
-  AddKeyedReductions(connection);
+  AddOperations(connection);
   AddRegions(connection);
   AddResidentArrays(connection);
   AddServerInfo(connection);
+  py::class_<LoopConnection> loop_connection = AddLoopConnection(module);
+  AddOperations(loop_connection);
+  module.attr("STARTED_BYTES_MAX") = client::kStartedBytesMax;
   module.def("connect", &Connect, py::arg("target"), py::arg("round_robin"), py::arg("tenant"),
              py::arg("priority"), py::arg("channels"), py::arg("connect_timeout_s"),
              py::arg("timeout_s"), py::arg("attempts"), py::arg("tls"), py::arg("token"));

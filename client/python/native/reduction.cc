@@ -10,6 +10,7 @@
 #include "client/python/native/array.h"
 #include "client/python/native/connection.h"
 #include "client/python/native/execution.h"
+#include "client/python/native/loop_connection.h"
 #include "pybind11/stl.h"
 
 namespace gridfold::python {
@@ -55,11 +56,11 @@ void SetEmptyGroup(const py::object& empty, client::EmptyGroup& group) {
   }
 }
 
-py::tuple Reduce(const Connection& connection, const py::tuple& source,
-                 const std::vector<int>& statistics, const std::vector<int32_t>& axes,
-                 bool ignore_nan, bool wrap, double delta_degrees_of_freedom,
-                 const std::optional<py::tuple>& where, const py::object& initial,
-                 const py::object& empty) {
+template <typename Engine>
+py::object Reduce(const Engine& engine, const py::tuple& source, const std::vector<int>& statistics,
+                  const std::vector<int32_t>& axes, bool ignore_nan, bool wrap,
+                  double delta_degrees_of_freedom, const std::optional<py::tuple>& where,
+                  const py::object& initial, const py::object& empty) {
   client::ReductionOptions options{
       .grouping = ToGrouping(axes),
       .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
@@ -75,39 +76,43 @@ py::tuple Reduce(const Connection& connection, const py::tuple& source,
   }
   SetEmptyGroup(empty, options.empty_group);
   if (!initial.is_none()) options.initial = ToScalar(initial);
-  auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
-    return client.ReduceArray(input, options, call);
-  });
-  Execution execution = result->execution;
   const bool is_whole = std::holds_alternative<client::WholeArray>(options.grouping);
-  return py::make_tuple(ToPython(*std::move(result), statistics.size(), is_whole),
-                        std::move(execution));
+  const auto to_python = [count = statistics.size(), is_whole](client::ReductionResult result) {
+    Execution execution = result.execution;
+    return py::make_tuple(ToPython(std::move(result), count, is_whole), std::move(execution));
+  };
+  return engine.Ask(&client::Client::ReduceArray, &client::Client::StartReduceArray, to_python,
+                    input, options);
 }
 
 // One statistic of all elements of an array of NumPy's as a number of Python's: what most calls ask
 // for, with little around it. None where the array is not C-contiguous or has no elements.
-py::object ReduceWhole(const Connection& connection, const py::object& array, int element_type,
+template <typename Engine>
+py::object ReduceWhole(const Engine& engine, const py::object& array, int element_type,
                        int statistic, bool wrap) {
   const std::optional<client::ArrayView> view = ViewOf(array, element_type);
   if (!view || view->element_count() == 0) return py::none();
   const client::ReductionOptions options{
       .statistics = {static_cast<client::Statistic>(statistic)},
       .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError};
-  auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
-    return client.ReduceArray(*view, options, call);
-  });
-  return ToPython(*std::move(result), 1, /*is_scalar=*/true)[0];
+  const auto to_python = [](client::ReductionResult result) -> py::object {
+    return ToPython(std::move(result), 1, /*is_scalar=*/true)[0];
+  };
+  return engine.Ask(&client::Client::ReduceArray, &client::Client::StartReduceArray, to_python,
+                    client::ArrayInput(*view), options);
 }
 
 }  // namespace
 
-void AddReductions(ConnectionClass& connection) {
-  connection.def("reduce_whole", &ReduceWhole, py::arg("array"), py::arg("element_type"),
-                 py::arg("statistic"), py::arg("wrap"));
-  connection.def("reduce", &Reduce, py::arg("source"), py::arg("statistics"), py::arg("axis"),
-                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"),
-                 py::arg("where") = py::none(), py::arg("initial") = py::none(),
-                 py::arg("empty") = "error");
+template <typename Engine>
+void AddReductions(py::class_<Engine>& engine) {
+  engine.def("reduce_whole", &ReduceWhole<Engine>, py::arg("array"), py::arg("element_type"),
+             py::arg("statistic"), py::arg("wrap"));
+  engine.def("reduce", &Reduce<Engine>, py::arg("source"), py::arg("statistics"), py::arg("axis"),
+             py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"), py::arg("where") = py::none(),
+             py::arg("initial") = py::none(), py::arg("empty") = "error");
 }
+template void AddReductions(py::class_<Connection>& engine);
+template void AddReductions(py::class_<LoopConnection>& engine);
 
 }  // namespace gridfold::python

@@ -7,6 +7,7 @@
 #include "client/python/native/array.h"
 #include "client/python/native/connection.h"
 #include "client/python/native/execution.h"
+#include "client/python/native/loop_connection.h"
 #include "pybind11/stl.h"
 
 namespace gridfold::python {
@@ -16,10 +17,11 @@ namespace py = pybind11;
 namespace {
 
 // The results' bytes, the number of their element type, and how the job ran.
-py::tuple Scan(const Connection& connection, const py::tuple& source, int operation,
-               const std::vector<int32_t>& axes, bool exclusive, bool reverse,
-               std::optional<int> output_type, bool ignore_nan, bool wrap, bool exact,
-               uint64_t window, uint64_t min_count) {
+template <typename Engine>
+py::object Scan(const Engine& engine, const py::tuple& source, int operation,
+                const std::vector<int32_t>& axes, bool exclusive, bool reverse,
+                std::optional<int> output_type, bool ignore_nan, bool wrap, bool exact,
+                uint64_t window, uint64_t min_count) {
   client::ScanOptions options{
       .operation = static_cast<client::ScanOperation>(operation),
       .mode = exclusive ? client::ScanMode::kExclusive : client::ScanMode::kInclusive,
@@ -32,20 +34,24 @@ py::tuple Scan(const Connection& connection, const py::tuple& source, int operat
   if (window != 0) options.window = window;
   if (output_type) options.output_type = static_cast<client::ElementType>(*output_type);
   const client::ArrayInput input = ToInput(source);
-  auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
-    return client.ScanArray(input, options, call);
-  });
-  return py::make_tuple(Adopt(std::move(result->data)), static_cast<int>(result->element_type),
-                        Execution(result->execution));
+  const auto to_python = [](client::ScanResult result) {
+    return py::make_tuple(Adopt(std::move(result.data)), static_cast<int>(result.element_type),
+                          Execution(result.execution));
+  };
+  return engine.Ask(&client::Client::ScanArray, &client::Client::StartScanArray, to_python, input,
+                    options);
 }
 
 }  // namespace
 
-void AddScans(ConnectionClass& connection) {
-  connection.def("scan", &Scan, py::arg("source"), py::arg("operation"), py::arg("axis"),
-                 py::arg("exclusive"), py::arg("reverse"), py::arg("output_type"),
-                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("exact"), py::arg("window") = 0,
-                 py::arg("min_count") = 0);
+template <typename Engine>
+void AddScans(py::class_<Engine>& engine) {
+  engine.def("scan", &Scan<Engine>, py::arg("source"), py::arg("operation"), py::arg("axis"),
+             py::arg("exclusive"), py::arg("reverse"), py::arg("output_type"),
+             py::arg("ignore_nan"), py::arg("wrap"), py::arg("exact"), py::arg("window") = 0,
+             py::arg("min_count") = 0);
 }
+template void AddScans(py::class_<Connection>& engine);
+template void AddScans(py::class_<LoopConnection>& engine);
 
 }  // namespace gridfold::python

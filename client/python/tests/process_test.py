@@ -134,6 +134,21 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), gpu.sum([1, 2]))
 """, self.server.target)
         self.assertEqual(result.stdout.strip(), "2 3", result.stderr)
 
+    def test_a_fork_of_a_connected_process_ends(self):
+        for connect in ("(gpu := gf.connect(sys.argv[1])).sum([1, 2])", "asyncio.run(work())"):
+            result = run_python("""
+import asyncio, os, sys, gridfold as gf
+async def work():
+    global gpu
+    gpu = await gf.aio.connect(sys.argv[1])
+    return await gpu.sum([1, 2])
+print(""" + connect + """, flush=True)
+child = os.fork()
+if child != 0:
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""", self.server.target)
+            self.assertEqual(result.stdout.split(), ["3", "0"], result.stderr)
+
     def test_a_fork_before_connecting_connects(self):
         result = run_python("""
 import os, sys, gridfold as gf

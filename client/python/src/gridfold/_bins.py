@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Optional, Union
 import numpy as np
 
 from ._elements import Array
+from ._engine import Engine
+from ._reduce import of_all
 
 
 # Edges that are made here, at most: 512 MiB of them. Servers take fewer bins unless told otherwise.
@@ -35,7 +37,8 @@ def edges_of(bins: Any, edges: Union[Even, Array]) -> Array:
     return edges.edges() if isinstance(edges, Even) else np.asarray(bins)
 
 
-def outer_edges(self: Any, array: Any, range: Optional[tuple[float, float]]) -> tuple[Any, Any]:
+async def outer_edges(engine: Engine, array: Any, range: Optional[tuple[float, float]]
+                      ) -> tuple[Any, Any]:
     """The edges that are given, or the smallest and the largest element."""
     if range is not None:
         lower, upper = range
@@ -46,8 +49,7 @@ def outer_edges(self: Any, array: Any, range: Optional[tuple[float, float]]) -> 
     elif array.size == 0:
         lower, upper = 0, 1
     else:
-        extremes = self.reduce(array, ["min", "max"])
-        lower, upper = extremes["min"], extremes["max"]
+        lower, upper = await of_all(engine, array, "min", "max")
         if not (np.isfinite(lower) and np.isfinite(upper)):
             raise ValueError(f"autodetected range of [{lower}, {upper}] is not finite")
     if lower == upper:
@@ -55,8 +57,8 @@ def outer_edges(self: Any, array: Any, range: Optional[tuple[float, float]]) -> 
     return lower, upper
 
 
-def bins_by_rule(self: Any, array: Any, rule: str, range: Optional[tuple[float, float]],
-                 is_weighted: bool) -> Union[int, Array]:
+async def bins_by_rule(engine: Engine, array: Any, rule: str, range: Optional[tuple[float, float]],
+                       is_weighted: bool) -> Union[int, Array]:
     """How many bins a rule of NumPy's makes; or all edges, where NumPy works them out."""
     if is_weighted:
         raise TypeError("Automated estimation of the number of bins is not supported for weighted "
@@ -66,42 +68,43 @@ def bins_by_rule(self: Any, array: Any, rule: str, range: Optional[tuple[float, 
         raise NotImplementedError(f"bins: {rule!r} needs the elements here")
     if not is_resident and rule not in _WIDTHS:
         return np.histogram_bin_edges(array, rule, range)
-    lower, upper = outer_edges(self, array, range)
+    lower, upper = await outer_edges(engine, array, range)
     if is_resident:
         bounds = (None, None) if range is None else (float(lower), float(upper))
-        _, edges, _ = self._engine.histogram(
+        _, edges, _ = await engine.histogram(
             array._lay_out(None).source, [("rule", rule, *bounds)], None, None, False, [])
         return len(edges[0]) - 1
     if range is not None:
         array = array[(array >= lower) & (array <= upper)]
     if array.size == 0:
         return 1
-    width = _WIDTHS[rule](self, array)
+    width = await _WIDTHS[rule](engine, array)
     if _WIDENS_BINS_OF_INTEGERS and array.dtype.kind in "iu" and 0 < width < 1:
         width = 1
     # As Python's numbers, which do not wrap.
     return math.ceil((float(upper) - float(lower)) / width) if width else 1
 
 
-def _range(self: Any, array: Any) -> float:
-    extremes = self.reduce(array, ["min", "max"])
-    return float(extremes["max"]) - float(extremes["min"])
+async def _range(engine: Engine, array: Any) -> float:
+    lower, upper = await of_all(engine, array, "min", "max")
+    return float(upper) - float(lower)
 
 
-def _sqrt(self: Any, array: Any) -> Any:
-    return _range(self, array) / np.sqrt(array.size)
+async def _sqrt(engine: Engine, array: Any) -> Any:
+    return await _range(engine, array) / np.sqrt(array.size)
 
 
-def _sturges(self: Any, array: Any) -> Any:
-    return _range(self, array) / (np.log2(array.size) + 1.0)
+async def _sturges(engine: Engine, array: Any) -> Any:
+    return await _range(engine, array) / (np.log2(array.size) + 1.0)
 
 
-def _rice(self: Any, array: Any) -> Any:
-    return _range(self, array) / (2.0 * array.size ** (1.0 / 3))
+async def _rice(engine: Engine, array: Any) -> Any:
+    return await _range(engine, array) / (2.0 * array.size ** (1.0 / 3))
 
 
-def _scott(self: Any, array: Any) -> Any:
-    return (24.0 * np.pi**0.5 / array.size) ** (1.0 / 3.0) * self.std(array)
+async def _scott(engine: Engine, array: Any) -> Any:
+    (spread,) = await of_all(engine, array, "standard_deviation")
+    return (24.0 * np.pi**0.5 / array.size) ** (1.0 / 3.0) * spread
 
 
 # The width of a bin by each rule, from NumPy's documentation.

@@ -7,7 +7,7 @@ import functools
 import os
 import threading
 import weakref
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, Coroutine, NamedTuple, Optional
 
 import numpy as np
 
@@ -174,9 +174,9 @@ class DeviceEngine:
     def __init__(self, engine: Any, regions: Optional[DeviceRegions]) -> None:
         self._native = engine
         self._regions = regions
-        self.reduce_whole = engine.reduce_whole  # Takes NumPy's arrays only.
+        self._reduce_whole = engine.reduce_whole
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         """An operation of the engine's, with DeviceArrays in the place of sources."""
         if name.startswith("_"):
             raise AttributeError(name)
@@ -184,7 +184,11 @@ class DeviceEngine:
         setattr(self, name, operation)
         return operation
 
-    def _run(self, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    async def reduce_whole(self, *arguments: Any) -> Any:
+        """Takes NumPy's arrays only."""
+        return self._reduce_whole(*arguments)
+
+    async def _run(self, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         if not any(_is_of_device(one) for one in arguments):
             return call(*arguments, **options)
         if self._regions is not None:

@@ -42,58 +42,59 @@ class Execution(Protocol):
 
 
 class Engine(Protocol):
-    """The operations on sources. Scans run along one axis, or the whole."""
+    """The operations on sources, which operations (_operation.py) await. Scans run along one axis,
+    or the whole."""
 
-    def reduce(self, source: Source, statistics: Sequence[int], axis: Along, ignore_nan: bool,
-               wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None,
-               empty: Any = "error") -> tuple[tuple[Any, ...], Execution]:
+    async def reduce(self, source: Source, statistics: Sequence[int], axis: Along, ignore_nan: bool,
+                     wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None,
+                     empty: Any = "error") -> tuple[tuple[Any, ...], Execution]:
         """One number for each statistic of a whole array, otherwise one array.
 
         `where` is a mask of the source's shape. `empty` is what groups have that are too small for
         a statistic: "error", "nan", or a value; "error" is "nan" where there is a mask.
         """
 
-    def reduce_whole(self, array: "np.ndarray[Any, Any]", element_type: int, statistic: int,
-                     wrap: bool) -> Any:
+    async def reduce_whole(self, array: "np.ndarray[Any, Any]", element_type: int, statistic: int,
+                           wrap: bool) -> Any:
         """One statistic of all elements of a plain array as a number of Python's, at little cost.
         None: ask `reduce`."""
 
-    def scan(self, source: Source, operation: int, axis: Along, exclusive: bool, reverse: bool,
-             output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool,
-             window: int = 0, min_count: int = 0
+    async def scan(self, source: Source, operation: int, axis: Along, exclusive: bool,
+                   reverse: bool, output_type: Optional[int], ignore_nan: bool, wrap: bool,
+                   exact: bool, window: int = 0, min_count: int = 0
              ) -> tuple["np.ndarray[Any, Any]", int, Execution]:
         """The results' bytes and the number of their element type. Of sums and means of the last
         `window` elements those are NaN of which fewer than `min_count` count; 0: of all so far."""
 
-    def reduce_by_key(self, keys: Source, values: Source, groups: tuple[Any, ...],
-                      further_keys: Sequence[Source], statistics: Sequence[int], ignore_nan: bool,
-                      wrap: bool, ddof: int, quantiles: Sequence[float] = (),
-                      method: int = 1) -> tuple[Any, ...]:
+    async def reduce_by_key(self, keys: Source, values: Source, groups: tuple[Any, ...],
+                            further_keys: Sequence[Source], statistics: Sequence[int],
+                            ignore_nan: bool, wrap: bool, ddof: int,
+                            quantiles: Sequence[float] = (), method: int = 1) -> tuple[Any, ...]:
         """Keys where they are found or None, counts, a tuple of each statistic's values and then of
         each quantile's, edges of bins, (underflow, overflow, NaN) and the execution. `groups` is
         ("found", most keys), ("range", first, count) or ("bins", bins, clamp), with the coordinates
         of the bins' further dimensions."""
 
-    def histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
-                  y_source: Optional[Source], weights: Optional[Source], clamp: bool,
-                  quantiles: Sequence[float]
+    async def histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
+                        y_source: Optional[Source], weights: Optional[Source], clamp: bool,
+                        quantiles: Sequence[float]
                   ) -> tuple[list[tuple[Any, ...]], list["np.ndarray[Any, Any]"], Execution]:
         """(counts or sums, underflow, overflow, NaN, quantiles) of each channel, and edges.
 
         Servers' engines also take ("rule", name, lower, upper) for bins.
         """
 
-    def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: Along,
-                  ignore_nan: bool, weights: Optional[Source] = None
+    async def quantiles(self, source: Source, quantiles: Sequence[float], method: int, axis: Along,
+                        ignore_nan: bool, weights: Optional[Source] = None
                   ) -> tuple[list["np.ndarray[Any, Any]"], Execution]:
         """An array for each quantile, with a value for each group; of elements with `weights`."""
 
-    def relate(self, source: Source, y_source: Optional[Source], weights: Optional[Source],
-               statistics: Sequence[int], ddof: int, is_reliability: bool, ignore_nan: bool,
-               wrap: bool) -> tuple[list["np.ndarray[Any, Any]"], Execution]:
+    async def relate(self, source: Source, y_source: Optional[Source], weights: Optional[Source],
+                     statistics: Sequence[int], ddof: int, is_reliability: bool, ignore_nan: bool,
+                     wrap: bool) -> tuple[list["np.ndarray[Any, Any]"], Execution]:
         """The values of each statistic of two columns, or of those of a source of two dimensions:
         one, or for each column, or for each two of them."""
 
-    def top(self, source: Source, count: int, smallest: bool, axis: Along, ignore_nan: bool
+    async def top(self, source: Source, count: int, smallest: bool, axis: Along, ignore_nan: bool
             ) -> tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]", Execution]:
         """`count` elements of each group, one group after the other, and their indices."""

@@ -13,6 +13,7 @@ from ._elements import Array, as_array, is_float
 from ._engine import Engine, Source
 from ._histograms import (Bins, Range, _bins_of_axes, _check_bins, _coordinates, _finds_range,
                           _flat, _for_both, _for_each, _source, _specify)
+from ._operation import operation
 from ._order import INTERPOLATING, MEAN, as_quantiles, method_number
 from ._reduce import to_ddof, wraps
 from ._statistics import Statistics, number_of, result_dtype
@@ -117,9 +118,10 @@ class KeyedReductions:
         """
         return Groups(self, keys, first, count)
 
-    def aggregate(self, keys: Any, values: Any, statistics: Union[str, Sequence[str]], *,
-                  first: Optional[int] = None, count: Optional[int] = None, ddof: int = 0,
-                  ignore_nan: bool = False, overflow: str = "error") -> Grouped:
+    @operation
+    async def aggregate(self, keys: Any, values: Any, statistics: Union[str, Sequence[str]], *,
+                        first: Optional[int] = None, count: Optional[int] = None, ddof: int = 0,
+                        ignore_nan: bool = False, overflow: str = "error") -> Grouped:
         """Statistics of the values of each key, as `group(keys).agg(values, ...)`.
 
         `statistics` are names as of `reduce`, and "median". Of a key without values those that need
@@ -127,13 +129,14 @@ class KeyedReductions:
         """
         array = _flat(keys)
         groups = _groups_of_keys(first, count)
-        found, counts, of_values, _, _ = _ask(self._engine, [array], values, groups, statistics,
-                                              ddof, ignore_nan, overflow)
+        found, counts, of_values, _, _ = await _ask(self._engine, [array], values, groups,
+                                                    statistics, ddof, ignore_nan, overflow)
         return Grouped(_keys_of(groups, found, array.dtype), counts, of_values)
 
-    def quantile_by_key(self, keys: Any, values: Any, q: Any, *, first: Optional[int] = None,
-                        count: Optional[int] = None, method: str = "linear",
-                        ignore_nan: bool = False) -> GroupedQuantiles:
+    @operation
+    async def quantile_by_key(self, keys: Any, values: Any, q: Any, *, first: Optional[int] = None,
+                              count: Optional[int] = None, method: str = "linear",
+                              ignore_nan: bool = False) -> GroupedQuantiles:
         """Quantiles `q` of the values of each key, as `group(keys).quantile(values, q)`.
 
         `q` and `method` are as of `quantile`; at most 256. Of a key without values they are NaN,
@@ -147,7 +150,7 @@ class KeyedReductions:
         array, own = _flat(keys), _values_of(values)
         wanted, number = as_quantiles(q), method_number(method)
         groups = _groups_of_keys(first, count)
-        found, counts, columns, _, _, _ = self._engine.reduce_by_key(
+        found, counts, columns, _, _, _ = await self._engine.reduce_by_key(
             _source_of(array), _source_of(own), groups, [], [], ignore_nan, False, 0,
             wanted.reshape(-1).tolist(), number)
         dtype = np.dtype(np.float64) if number in INTERPOLATING else own.dtype
@@ -155,10 +158,11 @@ class KeyedReductions:
         return GroupedQuantiles(_keys_of(groups, found, array.dtype), counts.astype(np.intp),
                                 stacked.reshape(wanted.shape + counts.shape))
 
-    def binned_statistic(self, x: Any, values: Any,
-                         statistic: Union[str, Sequence[str]] = "mean", bins: Bins = 10,
-                         range: Range = None, *, ddof: int = 0,
-                         ignore_nan: bool = False) -> BinnedStatistic:
+    @operation
+    async def binned_statistic(self, x: Any, values: Any,
+                               statistic: Union[str, Sequence[str]] = "mean", bins: Bins = 10,
+                               range: Range = None, *, ddof: int = 0,
+                               ignore_nan: bool = False) -> BinnedStatistic:
         """`scipy.stats.binned_statistic` of one set of values, with counts for bin numbers.
 
         Parameters
@@ -181,26 +185,28 @@ class KeyedReductions:
                         counts=array([2, 1]))
         """
         array = _flat(x)
-        specification, edges = _bins_of(self, array, bins, range)
-        _, counts, of_values, resolved, _ = _ask(
+        specification, edges = await _bins_of(self._engine, array, bins, range)
+        _, counts, of_values, resolved, _ = await _ask(
             self._engine, [array], values, ("bins", [specification], False), statistic, ddof,
             ignore_nan, "error")
         return BinnedStatistic(_only(of_values, statistic), resolved[0] if edges is None else edges,
                                counts)
 
-    def binned_statistic_2d(self, x: Any, y: Any, values: Any,
-                            statistic: Union[str, Sequence[str]] = "mean", bins: Any = 10,
-                            range: Any = None, *, ddof: int = 0,
-                            ignore_nan: bool = False) -> BinnedStatistic2d:
+    @operation
+    async def binned_statistic_2d(self, x: Any, y: Any, values: Any,
+                                  statistic: Union[str, Sequence[str]] = "mean", bins: Any = 10,
+                                  range: Any = None, *, ddof: int = 0,
+                                  ignore_nan: bool = False) -> BinnedStatistic2d:
         """`scipy.stats.binned_statistic_2d`, likewise; results have the shape (x bins, y bins)."""
-        found, edges, counts = self._of_bins([_flat(x), _flat(y)], values, statistic,
-                                             _for_both(bins), range, ddof, ignore_nan)
+        found, edges, counts = await self._of_bins([_flat(x), _flat(y)], values, statistic,
+                                                   _for_both(bins), range, ddof, ignore_nan)
         return BinnedStatistic2d(found, edges[0], edges[1], counts)
 
-    def binned_statistic_dd(self, sample: Any, values: Any,
-                            statistic: Union[str, Sequence[str]] = "mean", bins: Any = 10,
-                            range: Any = None, *, ddof: int = 0,
-                            ignore_nan: bool = False) -> BinnedStatisticDd:
+    @operation
+    async def binned_statistic_dd(self, sample: Any, values: Any,
+                                  statistic: Union[str, Sequence[str]] = "mean", bins: Any = 10,
+                                  range: Any = None, *, ddof: int = 0,
+                                  ignore_nan: bool = False) -> BinnedStatisticDd:
         """`scipy.stats.binned_statistic_dd` of one set of values, in up to 8 dimensions.
 
         `sample`, `bins` and `range` are as of `histogramdd`, the others as of `binned_statistic`.
@@ -215,25 +221,26 @@ class KeyedReductions:
         6.0
         """
         axes = _coordinates(sample)
-        return BinnedStatisticDd(*self._of_bins(axes, values, statistic, _for_each(bins, len(axes)),
-                                                range, ddof, ignore_nan))
+        return BinnedStatisticDd(*await self._of_bins(
+            axes, values, statistic, _for_each(bins, len(axes)), range, ddof, ignore_nan))
 
-    def _of_bins(self, axes: Sequence[Any], values: Any, statistic: Union[str, Sequence[str]],
-                 bins: Sequence[Any], range: Any, ddof: int, ignore_nan: bool
+    async def _of_bins(self, axes: Sequence[Any], values: Any, statistic: Union[str, Sequence[str]],
+                       bins: Sequence[Any], range: Any, ddof: int, ignore_nan: bool
                  ) -> tuple[Any, list[Array], Array]:
         """A statistic of each bin of several dimensions, the edges, and counts."""
-        checked, edges = _bins_of_axes(self, axes, bins, range)
+        checked, edges = await _bins_of_axes(self._engine, axes, bins, range)
         specified = [_specify_increasing(one) for one in checked]
         shape = tuple(len(one) - 1 for one in edges)
-        _, counts, of_values, _, _ = _ask(self._engine, axes, values, ("bins", specified, False),
-                                          statistic, ddof, ignore_nan, "error")
+        _, counts, of_values, _, _ = await _ask(
+            self._engine, axes, values, ("bins", specified, False), statistic, ddof, ignore_nan,
+            "error")
         for name in of_values:
             of_values[name] = of_values[name].reshape(shape)
         return _only(of_values, statistic), edges, counts.reshape(shape)
 
 
-def _ask(engine: Engine, axes: Sequence[Any], values: Any, groups: tuple[Any, ...],
-         statistics: Union[str, Sequence[str]], ddof: int, ignore_nan: bool, overflow: str
+async def _ask(engine: Engine, axes: Sequence[Any], values: Any, groups: tuple[Any, ...],
+               statistics: Union[str, Sequence[str]], ddof: int, ignore_nan: bool, overflow: str
          ) -> tuple[Any, Array, Statistics, Any, Any]:
     """Keys, counts, statistics of NumPy's dtypes, edges and what is in no bin."""
     names = [statistics] if isinstance(statistics, str) else list(statistics)
@@ -245,7 +252,7 @@ def _ask(engine: Engine, axes: Sequence[Any], values: Any, groups: tuple[Any, ..
     if not isinstance(divisor, int):
         raise ValueError("ddof: must be a whole number")
     own = _values_of(values)
-    found, counts, columns, edges, outside, execution = engine.reduce_by_key(
+    found, counts, columns, edges, outside, execution = await engine.reduce_by_key(
         _source_of(axes[0]), _source_of(own), groups, [_source_of(one) for one in axes[1:]],
         list(numbers.values()), ignore_nan, wraps(overflow), divisor, medians, MEAN)
     dtypes = {name: result_dtype(number, own.dtype) for name, number in numbers.items()}
@@ -280,14 +287,14 @@ def _source_of(array: Any) -> Source:
     return _source(array if array.size else np.empty(0, array.dtype))
 
 
-def _bins_of(self: Any, array: Any, bins: Any, range: Range
+async def _bins_of(engine: Engine, array: Any, bins: Any, range: Range
              ) -> tuple[tuple[Any, ...], Optional[Array]]:
     """Bins for the wire, and their edges, if they do not follow from the coordinates."""
     if isinstance(bins, str):
         raise TypeError("`bins` must be an integer or increasing edges")
     if range is None and _finds_range(array, bins):
         return ("even", operator.index(bins), None, None), None
-    checked = _check_bins(self, array, bins, range)
+    checked = await _check_bins(engine, array, bins, range)
     return _specify_increasing(checked), edges_of(bins, checked)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any, Optional, Sequence, Union
 
 import numpy as np
@@ -12,6 +11,7 @@ from ._bins import Even, bins_by_rule, edges_of, outer_edges
 from ._device import DeviceArray, of_device
 from ._elements import Array, as_array, wire_form
 from ._engine import Engine, Source
+from ._operation import operation, warn
 from ._statistics import number_of
 
 Bins = Union[int, str, Sequence[float], Array]
@@ -23,8 +23,9 @@ class Histograms:
 
     _engine: Engine
 
-    def histogram(self, x: Any, bins: Bins = 10, range: Range = None, density: bool = False,
-                  weights: Any = None) -> tuple[Array, Array]:
+    @operation
+    async def histogram(self, x: Any, bins: Bins = 10, range: Range = None, density: bool = False,
+                        weights: Any = None) -> tuple[Array, Array]:
         """`numpy.histogram`: counts, and one edge more.
 
         Parameters
@@ -61,29 +62,31 @@ class Histograms:
                 raise ValueError("weights should have the same shape as a.")
             weight_array = weight_array.ravel()
         if isinstance(bins, str):
-            bins = bins_by_rule(self, array, bins, range, weights is not None)
+            bins = await bins_by_rule(self._engine, array, bins, range, weights is not None)
         if range is None and _finds_range(array, bins):
-            counts, given = self._counts_of_all(array, bins, weight_array)
+            counts, given = await self._counts_of_all(array, bins, weight_array)
         else:
-            edges = _check_bins(self, array, bins, range)
-            counts, given = self._counts(array, edges, weight_array), edges_of(bins, edges)
+            edges = await _check_bins(self._engine, array, bins, range)
+            counts = await self._counts(array, edges, weight_array)
+            given = edges_of(bins, edges)
         if density:
             widths = np.asarray(np.diff(given), float)
             return counts / widths / counts.sum(), given
         return counts, given
 
-    def histogram_bin_edges(self, x: Any, bins: Bins = 10, range: Range = None) -> Array:
+    @operation
+    async def histogram_bin_edges(self, x: Any, bins: Bins = 10, range: Range = None) -> Array:
         """The edges that `histogram` would use."""
         array = _flat(x, in_place=not isinstance(bins, str))
         if isinstance(bins, str):
-            bins = bins_by_rule(self, array, bins, range, False)
-        return edges_of(bins, _check_bins(self, array, bins, range))
+            bins = await bins_by_rule(self._engine, array, bins, range, False)
+        return edges_of(bins, await _check_bins(self._engine, array, bins, range))
 
-    def _counts_of_all(self, array: Any, count: Any, weights: Optional[Array]
+    async def _counts_of_all(self, array: Any, count: Any, weights: Optional[Array]
                        ) -> tuple[Array, Array]:
         """Even bins over the range of the elements, in one pass."""
         weight_source = None if weights is None else _source(weights)
-        channels, edges, _ = self._engine.histogram(
+        channels, edges, _ = await self._engine.histogram(
             _source(array), [("even", operator.index(count), None, None)], None, weight_source,
             False, [])
         values, below, above, nan, _ = channels[0]
@@ -93,21 +96,23 @@ class Histograms:
             raise ValueError(f"autodetected range of [{lower}, {upper}] is not finite")
         return values.astype(np.intp if weights is None else weights.dtype, copy=False), edges[0]
 
-    def _counts(self, array: Any, edges: Union[Even, Array], weights: Optional[Array]) -> Array:
+    async def _counts(self, array: Any, edges: Union[Even, Array],
+                      weights: Optional[Array]) -> Array:
         count = edges.bin_count if isinstance(edges, Even) else len(edges) - 1
         if array.size == 0 or count == 0:
             return np.zeros(count, np.intp if weights is None else weights.dtype)
         source = _source(array)
         weight_source: Optional[Source] = None if weights is None else _source(weights)
         specification, places = _specify(edges)
-        channels, _, _ = self._engine.histogram(source, [specification], None, weight_source,
-                                                False, [])
+        channels, _, _ = await self._engine.histogram(source, [specification], None, weight_source,
+                                                      False, [])
         values = _spread(channels[0][0], [specification], [places], (count,))
         counts: Array = values.astype(np.intp if weights is None else weights.dtype, copy=False)
         return counts
 
-    def histogram2d(self, x: Any, y: Any, bins: Any = 10, range: Any = None,
-                    density: bool = False, weights: Any = None) -> tuple[Array, Array, Array]:
+    @operation
+    async def histogram2d(self, x: Any, y: Any, bins: Any = 10, range: Any = None,
+                          density: bool = False, weights: Any = None) -> tuple[Array, Array, Array]:
         """`numpy.histogram2d`: counts as float64 of shape (x bins, y bins), and both edges.
 
         `bins` is a number, edges for both, or one of these for each of x and y.
@@ -115,11 +120,13 @@ class Histograms:
         axes = _flat(x), _flat(y)
         if axes[0].size != axes[1].size:
             raise ValueError("x and y must have the same length.")
-        counts, edges = self._histogram_of_axes(axes, _for_both(bins), range, density, weights)
+        counts, edges = await self._histogram_of_axes(axes, _for_both(bins), range, density,
+                                                      weights)
         return counts, edges[0], edges[1]
 
-    def histogramdd(self, sample: Any, bins: Any = 10, range: Any = None, density: bool = False,
-                    weights: Any = None) -> tuple[Array, list[Array]]:
+    @operation
+    async def histogramdd(self, sample: Any, bins: Any = 10, range: Any = None,
+                          density: bool = False, weights: Any = None) -> tuple[Array, list[Array]]:
         """`numpy.histogramdd`, of up to 8 dimensions: counts as float64, and a list of edges.
 
         Parameters
@@ -140,18 +147,19 @@ class Histograms:
         [[[1.0, 0.0]], [[1.0, 1.0]]]
         """
         axes = _coordinates(sample)
-        return self._histogram_of_axes(axes, _for_each(bins, len(axes)), range, density, weights)
+        return await self._histogram_of_axes(axes, _for_each(bins, len(axes)), range, density,
+                                             weights)
 
-    def _histogram_of_axes(self, axes: Sequence[Any], bins: Sequence[Any], range: Any,
-                           density: bool, weights: Any) -> tuple[Array, list[Array]]:
-        checked, edges = _bins_of_axes(self, axes, bins, range)
+    async def _histogram_of_axes(self, axes: Sequence[Any], bins: Sequence[Any], range: Any,
+                                 density: bool, weights: Any) -> tuple[Array, list[Array]]:
+        checked, edges = await _bins_of_axes(self._engine, axes, bins, range)
         specified, places = zip(*map(_specify, checked))
         shape = tuple(len(one) - 1 for one in edges)
         weight_array = None if weights is None else as_array(weights).ravel()
         counts = np.zeros(shape)
         if axes[0].size:
-            counts = _spread(self._counts_of_axes(axes, specified, weight_array), specified, places,
-                             shape).astype(np.float64, copy=False)
+            values = await self._counts_of_axes(axes, specified, weight_array)
+            counts = _spread(values, specified, places, shape).astype(np.float64, copy=False)
         if density:
             total = counts.sum()
             for axis, of_axis in enumerate(edges):
@@ -161,13 +169,13 @@ class Histograms:
             counts = counts / total
         return counts, edges
 
-    def _counts_of_axes(self, axes: Sequence[Any], bins: Sequence[tuple[Any, ...]],
-                        weights: Optional[Array]) -> Array:
+    async def _counts_of_axes(self, axes: Sequence[Any], bins: Sequence[tuple[Any, ...]],
+                              weights: Optional[Array]) -> Array:
         """Counts or sums of weights, in row-major order."""
         if len(axes) <= 2:
             both = np.result_type(*(axis.dtype for axis in axes))
             first, *second = (_source(axis, both) for axis in axes)
-            channels, _, _ = self._engine.histogram(
+            channels, _, _ = await self._engine.histogram(
                 first, list(bins), second[0] if second else None,
                 None if weights is None else _source(weights), False, [])
             counts: Array = channels[0][0]
@@ -178,7 +186,7 @@ class Histograms:
             values = values.astype(np.float64 if values.dtype.itemsize == 8 else values.dtype)
         statistic = number_of("count" if weights is None else "sum")
         first, *further = map(_source, axes)
-        _, _, columns, _, _, _ = self._engine.reduce_by_key(
+        _, _, columns, _, _, _ = await self._engine.reduce_by_key(
             first, _source(values), ("bins", list(bins), False), further, [statistic], False,
             False, 0)
         sums: Array = columns[0]
@@ -195,8 +203,7 @@ def _flat(x: Any, in_place: bool = True) -> Any:
     array = as_array(x).ravel()
     if array.dtype.kind != "b":
         return array
-    warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.",
-                  RuntimeWarning, stacklevel=3)
+    warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.")
     return array.view(np.uint8)
 
 
@@ -236,7 +243,7 @@ def _for_each(bins: Any, dimensions: int) -> Sequence[Any]:
     return list(bins)
 
 
-def _bins_of_axes(engine: Any, axes: Sequence[Any], bins: Sequence[Any], bounds: Any
+async def _bins_of_axes(engine: Engine, axes: Sequence[Any], bins: Sequence[Any], bounds: Any
                   ) -> tuple[list[Union[Even, Array]], list[Array]]:
     """The bins of all coordinates as they were asked for, and their edges, which are float64."""
     if bounds is not None and len(bounds) != len(axes):
@@ -246,7 +253,7 @@ def _bins_of_axes(engine: Any, axes: Sequence[Any], bins: Sequence[Any], bounds:
     for samples, of_axis, of_bounds in zip(axes, bins, bounds or (None,) * len(axes)):
         if np.ndim(of_axis) == 0 and of_axis < 1:
             raise ValueError("`bins` must be positive, when an integer")
-        checked = _check_bins(engine, samples, of_axis, of_bounds)
+        checked = await _check_bins(engine, samples, of_axis, of_bounds)
         if isinstance(checked, Even):
             checked = checked._replace(dtype=np.dtype(np.float64))
         specified.append(checked)
@@ -284,7 +291,7 @@ def _spread(values: Array, specified: Sequence[tuple[Any, ...]],
     return spread
 
 
-def _check_bins(self: Any, array: Any, bins: Any, range: Range) -> Union[Even, Array]:
+async def _check_bins(engine: Engine, array: Any, bins: Any, range: Range) -> Union[Even, Array]:
     """The bins, as NumPy checks them."""
     if np.ndim(bins) == 0:
         try:
@@ -293,7 +300,7 @@ def _check_bins(self: Any, array: Any, bins: Any, range: Range) -> Union[Even, A
             raise TypeError("`bins` must be an integer, a string, or an array") from None
         if count < 1:
             raise ValueError("`bins` must be positive, when an integer")
-        lower, upper = outer_edges(self, array, range)
+        lower, upper = await outer_edges(engine, array, range)
         return Even(count, float(lower), float(upper), _edge_dtype(lower, upper, array))
     if np.ndim(bins) != 1:
         raise ValueError("`bins` must be 1d, when an array")

@@ -1,10 +1,11 @@
-from typing import Any, Optional, Sequence
+from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
 from ._engine import Along, Execution, Source
 
 STATISTICS: dict[str, int]
+STARTED_BYTES_MAX: int
 
 class Cancellation:
     def cancel(self) -> None: ...
@@ -56,6 +57,21 @@ class Connection:
     def delete_array(self, name: str) -> None: ...
     def info(self) -> tuple[str, str, list[tuple[Any, ...]], dict[str, int]]: ...
     def is_serving(self) -> bool: ...
+
+class Completions:
+    @property
+    def file(self) -> int: ...
+    def fetch(self) -> list[tuple[int, Any, Optional[BaseException]]]: ...
+
+class LoopCall:
+    @property
+    def number(self) -> int: ...
+    def cancel(self) -> None: ...
+
+class LoopConnection:
+    """The operations of a Connection, each of which returns a LoopCall at once, or None."""
+    def __init__(self, connection: Connection, completions: Completions) -> None: ...
+    def __getattr__(self, operation: str) -> Callable[..., Optional[LoopCall]]: ...
 
 def connect(target: str, round_robin: bool, tenant: str, priority: int, channels: int,
             connect_timeout_s: float, timeout_s: Optional[float], attempts: int,

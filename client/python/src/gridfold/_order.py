@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ._elements import Array, as_array, is_float
 from ._engine import Engine
 from ._layout import Axis, Layout
+from ._operation import operation, warn
 from ._reduce import Question, ask, group_length
 
 # Numbers of the wire.
@@ -37,8 +37,9 @@ class OrderStatistics:
 
     _engine: Engine
 
-    def quantile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
-                 keepdims: bool = False, weights: Any = None) -> Any:
+    @operation
+    async def quantile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
+                       keepdims: bool = False, weights: Any = None) -> Any:
         """Quantiles `q`, from 0 to 1, of the elements; NaN where there is one.
 
         `method` is "linear", "midpoint", "lower", "higher" or "nearest". The first two give
@@ -53,35 +54,43 @@ class OrderStatistics:
         >>> gpu.quantile([3.0, 1.0, 2.0, 10.0], [0.5, 1.0])
         array([ 2.5, 10. ])
         """
-        return _quantiles(self._engine, x, q, axis, _method_with(method, weights), keepdims, False,
-                          weights)
+        return await _quantiles(self._engine, x, q, axis, _method_with(method, weights), keepdims,
+                                False, weights)
 
-    def nanquantile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
-                    keepdims: bool = False, weights: Any = None) -> Any:
+    @operation
+    async def nanquantile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
+                          keepdims: bool = False, weights: Any = None) -> Any:
         """As `quantile`, without NaN; NaN where there is nothing else."""
-        return _quantiles(self._engine, x, q, axis, _method_with(method, weights), keepdims, True,
-                          weights)
+        return await _quantiles(self._engine, x, q, axis, _method_with(method, weights), keepdims,
+                                True, weights)
 
-    def percentile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
-                   keepdims: bool = False) -> Any:
+    @operation
+    async def percentile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
+                         keepdims: bool = False) -> Any:
         """As `quantile`, with `q` from 0 to 100."""
-        return self.quantile(x, np.true_divide(q, 100), axis, method=method, keepdims=keepdims)
+        return await _quantiles(self._engine, x, np.true_divide(q, 100), axis,
+                                method_number(method), keepdims, False)
 
-    def nanpercentile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
-                      keepdims: bool = False) -> Any:
+    @operation
+    async def nanpercentile(self, x: Any, q: Any, axis: Axis = None, *, method: str = "linear",
+                            keepdims: bool = False) -> Any:
         """As `nanquantile`, with `q` from 0 to 100."""
-        return self.nanquantile(x, np.true_divide(q, 100), axis, method=method, keepdims=keepdims)
+        return await _quantiles(self._engine, x, np.true_divide(q, 100), axis,
+                                method_number(method), keepdims, True)
 
-    def median(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    @operation
+    async def median(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The middle element, or the mean of the two; NaN where there is one."""
-        return _median(self._engine, x, axis, keepdims, False)
+        return await _median(self._engine, x, axis, keepdims, False)
 
-    def nanmedian(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    @operation
+    async def nanmedian(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """As `median`, without NaN; NaN where there is nothing else."""
-        return _median(self._engine, x, axis, keepdims, True)
+        return await _median(self._engine, x, axis, keepdims, True)
 
-    def topk(self, x: Any, k: int, axis: Optional[int] = -1, *, largest: bool = True,
-             ignore_nan: bool = False) -> TopK:
+    @operation
+    async def topk(self, x: Any, k: int, axis: Optional[int] = -1, *, largest: bool = True,
+                   ignore_nan: bool = False) -> TopK:
         """The `k` largest elements along an axis, from the largest down, and their indices.
 
         `axis` None is all of `x`, in C order. Equal elements come in the order of their indices.
@@ -102,8 +111,8 @@ class OrderStatistics:
         count = operator.index(k)
         if not 1 <= count <= group_length(question):
             raise ValueError(f"k: {k} is not from 1 to the {group_length(question)} elements")
-        values, indices, _ = self._engine.top(layout.source, count, not largest, layout.axis,
-                                              ignore_nan)
+        values, indices, _ = await self._engine.top(layout.source, count, not largest, layout.axis,
+                                                    ignore_nan)
         values = values.astype(array.dtype, copy=False)
         indices = indices.astype(np.int64, copy=False)
         if layout.is_whole:
@@ -168,8 +177,8 @@ def _along(kept: tuple[int, ...], shape: tuple[int, ...], axis: Any, values: Arr
     return np.moveaxis(values, -1, axis)
 
 
-def _quantiles(engine: Engine, x: Any, q: Any, axis: Axis, method: int, keepdims: bool,
-               ignore_nan: bool, weights: Any = None) -> Any:
+async def _quantiles(engine: Engine, x: Any, q: Any, axis: Axis, method: int, keepdims: bool,
+                     ignore_nan: bool, weights: Any = None) -> Any:
     wanted = as_quantiles(q)
     if weights is not None and not hasattr(x, "_lay_out"):
         x = np.ascontiguousarray(as_array(x))  # Two arrays of one layout.
@@ -182,21 +191,21 @@ def _quantiles(engine: Engine, x: Any, q: Any, axis: Axis, method: int, keepdims
         function: Any = np.nanquantile if ignore_nan else np.quantile
         return function(np.empty(question.array.shape, question.array.dtype), wanted,
                         axis=question.axes, keepdims=keepdims)
-    values = _ask(engine, question, wanted.reshape(-1), method, ignore_nan, beside)
+    values = await _ask(engine, question, wanted.reshape(-1), method, ignore_nan, beside)
     finished = [_finish(one, dtype, question) for one in values]
     if wanted.ndim == 0:
         return finished[0]
     return np.stack(finished).reshape(wanted.shape + np.shape(finished[0]))
 
 
-def _median(engine: Engine, x: Any, axis: Axis, keepdims: bool, ignore_nan: bool) -> Any:
+async def _median(engine: Engine, x: Any, axis: Axis, keepdims: bool, ignore_nan: bool) -> Any:
     question = ask(x, axis, keepdims)
     given = question.array.dtype
     if question.layout is None:
         function: Any = np.nanmedian if ignore_nan else np.median
         return function(np.empty(question.array.shape, given), axis=question.axes,
                         keepdims=keepdims)
-    (values,) = _ask(engine, question, np.array([0.5]), MEAN, ignore_nan)
+    (values,) = await _ask(engine, question, np.array([0.5]), MEAN, ignore_nan)
     return _finish(values, given if is_float(given) else np.dtype(np.float64), question)
 
 
@@ -204,19 +213,20 @@ def _median(engine: Engine, x: Any, axis: Axis, keepdims: bool, ignore_nan: bool
 _QUANTILES_MAX = 256
 
 
-def _ask(engine: Engine, question: Question, wanted: Array, method: int, ignore_nan: bool,
-         weights: Optional[Layout] = None) -> list[Array]:
+async def _ask(engine: Engine, question: Question, wanted: Array, method: int, ignore_nan: bool,
+               weights: Optional[Layout] = None) -> list[Array]:
     """The values of each quantile, one for each group."""
     layout = question.layout
     assert layout is not None
     values: list[Array] = []
     for first in range(0, wanted.size, _QUANTILES_MAX):
-        part, _ = engine.quantiles(layout.source, wanted[first:first + _QUANTILES_MAX].tolist(),
-                                   method, layout.axis, ignore_nan,
-                                   None if weights is None else weights.source)
+        part, _ = await engine.quantiles(layout.source,
+                                         wanted[first:first + _QUANTILES_MAX].tolist(), method,
+                                         layout.axis, ignore_nan,
+                                         None if weights is None else weights.source)
         values.extend(part)
     if ignore_nan and is_float(question.array.dtype) and np.isnan(values[0]).any():
-        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)
+        warn("All-NaN slice encountered")
     return values
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ._elements import Array, as_array, is_float, wire_form
 from ._engine import Engine, Source
 from ._layout import normalise
+from ._operation import operation
 from ._reduce import wraps
 from ._statistics import (PAIRED_CORRELATION, PAIRED_COVARIANCE, PAIRED_DOT, PAIRED_MEAN,
                           PAIRED_VARIANCE)
@@ -26,7 +27,8 @@ class PairedStatistics:
 
     _engine: Engine
 
-    def dot(self, x: Any, y: Any, *, overflow: str = "error") -> Any:
+    @operation
+    async def dot(self, x: Any, y: Any, *, overflow: str = "error") -> Any:
         """The sum of products of two arrays of one dimension.
 
         Of integers as int64 or uint64; one that overflows is an `OutOfRangeError`, unless
@@ -40,17 +42,22 @@ class PairedStatistics:
         for array in (x, y):
             if np.ndim(array) != 1:
                 raise ValueError("dot: takes arrays of one dimension; vdot those of any shape")
-        return self.vdot(x, y, overflow=overflow)
+        return await self._vdot(x, y, overflow)
 
-    def vdot(self, x: Any, y: Any, *, overflow: str = "error") -> Any:
+    @operation
+    async def vdot(self, x: Any, y: Any, *, overflow: str = "error") -> Any:
         """The sum of products of all elements of two arrays of one shape, as `dot`."""
+        return await self._vdot(x, y, overflow)
+
+    async def _vdot(self, x: Any, y: Any, overflow: str) -> Any:
         arrays = _Arrays(x, y)
-        (values,) = arrays.relate(self._engine, [PAIRED_DOT], wrap=wraps(overflow))
+        (values,) = await arrays.relate(self._engine, [PAIRED_DOT], wrap=wraps(overflow))
         value = values[0]
         return arrays.dtype.type(value) if is_float(arrays.dtype) else value
 
-    def cov(self, m: Any, y: Any = None, rowvar: bool = True, bias: bool = False,
-            ddof: Optional[int] = None, fweights: Any = None, aweights: Any = None) -> Any:
+    @operation
+    async def cov(self, m: Any, y: Any = None, rowvar: bool = True, bias: bool = False,
+                  ddof: Optional[int] = None, fweights: Any = None, aweights: Any = None) -> Any:
         """The matrix of covariances of variables, at most 64; as `numpy.cov`.
 
         Variables are the rows of `m` and `y`, or with `rowvar=False` the columns, which saves a
@@ -62,9 +69,11 @@ class PairedStatistics:
         if ddof is None:
             ddof = 0 if bias else 1
         weights = aweights if fweights is None else fweights
-        return self._matrix(PAIRED_COVARIANCE, m, y, rowvar, weights, ddof, aweights is not None)
+        return await self._matrix(PAIRED_COVARIANCE, m, y, rowvar, weights, ddof,
+                                  aweights is not None)
 
-    def corrcoef(self, x: Any, y: Any = None, rowvar: bool = True) -> Any:
+    @operation
+    async def corrcoef(self, x: Any, y: Any = None, rowvar: bool = True) -> Any:
         """The matrix of correlations of variables, at most 64; as `numpy.corrcoef`.
 
         The diagonal is 1, and NaN where a variable is constant.
@@ -75,19 +84,20 @@ class PairedStatistics:
         array([[1., 1.],
                [1., 1.]])
         """
-        return self._matrix(PAIRED_CORRELATION, x, y, rowvar, None, 0, False)
+        return await self._matrix(PAIRED_CORRELATION, x, y, rowvar, None, 0, False)
 
-    def average(self, a: Any, axis: Optional[int] = None, weights: Any = None) -> Any:
+    @operation
+    async def average(self, a: Any, axis: Optional[int] = None, weights: Any = None) -> Any:
         """The weighted average; as `numpy.average`.
 
         `weights` have the shape of `a`, or along an axis its length. None is negative, and their
         sum is not 0: otherwise `InvalidArgumentError`.
         """
         if weights is None:
-            return self.mean(a, axis)  # type: ignore[attr-defined]
+            return await self._statistic("mean", a, axis, False)  # type: ignore[attr-defined]
         if axis is None:
             arrays = _Arrays(a, None, weights)
-            (values,) = arrays.relate(self._engine, [PAIRED_MEAN])
+            (values,) = await arrays.relate(self._engine, [PAIRED_MEAN])
             return _of_mean(arrays.dtype)(values[0])
         array = as_array(np.asarray(a))
         (place,) = normalise(axis, array.ndim) or (0,)
@@ -98,26 +108,27 @@ class PairedStatistics:
         for first in range(0, columns.shape[1], _COLUMNS_MAX):
             part = _Arrays(np.ascontiguousarray(columns[:, first:first + _COLUMNS_MAX]), None,
                            weights)
-            means += part.relate(self._engine, [PAIRED_MEAN])
+            means += await part.relate(self._engine, [PAIRED_MEAN])
             dtype = part.dtype
         averages = np.concatenate(means or [np.empty(0)]).astype(_of_mean(dtype))
         return averages.reshape(shape) if shape else averages[0]
 
-    def _matrix(self, statistic: int, m: Any, y: Any, rowvar: bool, weights: Any, ddof: int,
-                is_reliability: bool) -> Any:
+    async def _matrix(self, statistic: int, m: Any, y: Any, rowvar: bool, weights: Any, ddof: int,
+                      is_reliability: bool) -> Any:
         if y is not None and np.ndim(m) == 1 and np.ndim(y) == 1:
             own: Any
             if statistic == PAIRED_COVARIANCE:
-                both, own = _Arrays(m, y, weights).relate(
+                both, own = await _Arrays(m, y, weights).relate(
                     self._engine, [statistic, PAIRED_VARIANCE], ddof, is_reliability)
             else:
-                (both,) = _Arrays(m, y).relate(self._engine, [statistic])
+                (both,) = await _Arrays(m, y).relate(self._engine, [statistic])
                 # Each with itself: known where there is a correlation, which takes two that vary.
                 own = [1.0 if both[0] == both[0] else
-                       _Arrays(one).relate(self._engine, [statistic])[0][0] for one in (m, y)]
+                       (await _Arrays(one).relate(self._engine, [statistic]))[0][0]
+                       for one in (m, y)]
             return np.array([[own[0], both[0]], [both[0], own[1]]])
         arrays = _Arrays(_columns(m, y, rowvar), None, weights)
-        (values,) = arrays.relate(self._engine, [statistic], ddof, is_reliability)
+        (values,) = await arrays.relate(self._engine, [statistic], ddof, is_reliability)
         count = arrays.column_count
         return values.reshape(count, count) if count > 1 else values[0]
 
@@ -181,11 +192,12 @@ class _Arrays:
         elements, number = wire_form(flat)
         return elements, number, flat.shape if flat.ndim > 1 else None
 
-    def relate(self, engine: Engine, statistics: list[int], ddof: int = 0,
-               is_reliability: bool = False, wrap: bool = False) -> list[Array]:
+    async def relate(self, engine: Engine, statistics: list[int], ddof: int = 0,
+                     is_reliability: bool = False, wrap: bool = False) -> list[Array]:
         x, y, weights = self._sources
         assert x is not None
-        values, _ = engine.relate(x, y, weights, statistics, ddof, is_reliability, False, wrap)
+        values, _ = await engine.relate(x, y, weights, statistics, ddof, is_reliability, False,
+                                        wrap)
         return values
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ._elements import Array
 from ._histograms import _flat, _source
 from ._local import local
+from ._operation import run
 from ._order import INTERPOLATING, as_quantiles, method_number
 
 # Bins of one round: what is exchanged for each part has 8 bytes a bin.
@@ -108,9 +109,9 @@ class QuantileSearch:
             if array.size == 0:
                 found.append(np.zeros(bins.size, np.int64))
                 continue
-            channels, _, _ = engine._engine.histogram(
+            channels, _, _ = run(engine._engine.histogram(
                 _source(array), [self._keys.specify(bins, self._places is None)], None, None, False,
-                [])
+                []))
             counts, _, above, nan, _ = channels[0]
             infinite = above if self._places is None else 0
             found.append(counts[:bins.size].astype(np.int64))

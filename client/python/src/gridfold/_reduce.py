@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -14,6 +13,7 @@ from ._elements import BY_DTYPE, Array, as_array, is_float
 from ._engine import Engine, Execution
 from ._errors import InvalidArgumentError
 from ._layout import Axis, Layout, lay_out, normalise
+from ._operation import warn
 from ._statistics import NUMBERS, result_dtype
 
 _COUNT, _RANGE = NUMBERS["count"], NUMBERS["range"]
@@ -52,13 +52,13 @@ class Question(NamedTuple):
 _PLAIN = set(NUMBERS.values()) - {_RANGE}
 
 
-def reduce_plain(engine: Engine, x: Array, statistic: int, policy: Policy) -> Any:
+async def reduce_plain(engine: Engine, x: Array, statistic: int, policy: Policy) -> Any:
     """The statistic of all of an array that engines take as it is; None for any other, or with
     anything else to be minded. Calls of small arrays take little longer than the engine."""
     known = _SCALARS.get((statistic, x.dtype))
     if known is None or policy.ignore_nan or policy.ddof:
         return None
-    value = engine.reduce_whole(x, known[0], statistic, policy.wrap)
+    value = await engine.reduce_whole(x, known[0], statistic, policy.wrap)
     return None if value is None else known[1](value)
 
 
@@ -80,8 +80,8 @@ def ask(x: Any, axis: Axis, keepdims: bool, in_order: bool = False) -> Question:
     return Question(array, layout, axes, keepdims)
 
 
-def reduce(engine: Engine, question: Question, statistics: Sequence[int], policy: Policy,
-           empty: Any = "error") -> tuple[list[Any], Optional[Execution]]:
+async def reduce(engine: Engine, question: Question, statistics: Sequence[int], policy: Policy,
+                 empty: Any = "error") -> tuple[list[Any], Optional[Execution]]:
     """The statistics as NumPy has them: scalars or arrays, of its dtypes, with its warnings."""
     array, layout = question.array, question.layout
     if layout is None:
@@ -92,20 +92,27 @@ def reduce(engine: Engine, question: Question, statistics: Sequence[int], policy
         asked.append(_COUNT)
     values: Sequence[Any]
     try:
-        values, execution = engine.reduce(layout.source, asked, layout.axis, *_rules(policy),
-                                          empty=empty)
+        values, execution = await engine.reduce(layout.source, asked, layout.axis, *_rules(policy),
+                                                empty=empty)
     except InvalidArgumentError:
         if not ignores:
             raise
         if not _ARGS.isdisjoint(asked):
             raise ValueError("All-NaN slice encountered") from None
         # Groups that are too small.
-        values, execution = engine.reduce(layout.source, asked, layout.axis, *_rules(policy),
-                                          empty="nan")
+        values, execution = await engine.reduce(layout.source, asked, layout.axis, *_rules(policy),
+                                                empty="nan")
     if ignores:
         _warn(dict(zip(asked, values)), policy)
     return [_finish(value, result_dtype(statistic, array.dtype), statistic, question)
             for statistic, value in zip(statistics, values)], execution
+
+
+async def of_all(engine: Engine, array: Any, *names: str) -> list[Any]:
+    """Statistics of all elements, of which there are some."""
+    values, _ = await reduce(engine, ask(array, None, False), [NUMBERS[name] for name in names],
+                             Policy())
+    return values
 
 
 def _rules(policy: Policy) -> tuple[bool, bool, int]:
@@ -117,12 +124,11 @@ def _warn(values: dict[int, Any], policy: Policy) -> None:
     """NumPy's warnings of groups with nothing but NaN, or too little else."""
     if any(np.isnan(value).any() for statistic, value in values.items()
            if statistic in _EXTREMES):
-        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=5)
+        warn("All-NaN slice encountered")
     if not _QUOTIENTS.isdisjoint(values):
         needed = 0 if SPREADS.isdisjoint(values) else policy.ddof
         if np.any(np.asarray(values[_COUNT]) <= needed):
-            warnings.warn("Degrees of freedom <= 0 for slice." if needed else
-                          "Mean of empty slice", RuntimeWarning, stacklevel=5)
+            warn("Degrees of freedom <= 0 for slice." if needed else "Mean of empty slice")
 
 
 def _finish(value: Any, dtype: Any, statistic: int, question: Question) -> Any:
@@ -152,8 +158,7 @@ def warn_of_few(statistic: int, counts: Any, policy: Policy) -> None:
     """NumPy's warning of groups with too few elements for a quotient."""
     needed = policy.ddof if statistic in SPREADS else 0
     if statistic in _QUOTIENTS and np.any(np.asarray(counts) <= needed):
-        warnings.warn("Degrees of freedom <= 0 for slice." if needed else "Mean of empty slice",
-                      RuntimeWarning, stacklevel=5)
+        warn("Degrees of freedom <= 0 for slice." if needed else "Mean of empty slice")
 
 
 def _check_range(value: Any, dtype: Any) -> None:
@@ -173,13 +178,14 @@ def _of_nothing(question: Question, statistic: int, policy: Policy) -> Any:
     return value.astype(dtype) if isinstance(value, np.ndarray) else dtype.type(value)
 
 
-def scaled_spread(engine: Engine, question: Question, statistic: int, policy: Policy) -> Any:
+async def scaled_spread(engine: Engine, question: Question, statistic: int, policy: Policy) -> Any:
     """A spread whose ddof is a fraction, or no smaller than the groups: as NumPy's, NaN or infinite
     where nothing remains."""
-    (value, counts), _ = reduce(engine, question, [statistic, _COUNT], policy._replace(ddof=0))
+    (value, counts), _ = await reduce(engine, question, [statistic, _COUNT],
+                                      policy._replace(ddof=0))
     remaining = counts - policy.ddof
     if np.any(remaining <= 0):
-        warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=4)
+        warn("Degrees of freedom <= 0 for slice.")
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.asarray(counts / np.maximum(remaining, 0))
         if statistic != NUMBERS["variance"]:

@@ -11,6 +11,7 @@ from ._device import of_device, of_kind
 from ._elements import as_array, is_float
 from ._engine import Engine
 from ._layout import Axis
+from ._operation import operation
 from ._reduce import (SPREADS, Policy, ask, group_length, policy_of, reduce, reduce_plain,
                       scaled_spread, to_ddof, wraps)
 from ._statistics import NUMBERS, Statistics, number_of
@@ -37,30 +38,31 @@ class Reductions:
 
     _engine: Engine
 
-    def _statistic(self, name: str, x: Any, axis: Axis, keepdims: bool, where: Any = None,
-                   policy: Policy = _PLAIN, identity: Any = None) -> Any:
+    async def _statistic(self, name: str, x: Any, axis: Axis, keepdims: bool, where: Any = None,
+                         policy: Policy = _PLAIN, identity: Any = None) -> Any:
         number = NUMBERS[name]
         if axis is None and where is None and not keepdims and type(x) is np.ndarray:
-            value = reduce_plain(self._engine, x, number, policy)
+            value = await reduce_plain(self._engine, x, number, policy)
             if value is not None:
                 return value
         if where is not None and where is not True:
             if is_for_server(x, axis, identity):
-                return reduce_where(self._engine, x, name, axis, keepdims, where, policy,
-                                    identity if name in ("min", "max") else None)
+                return await reduce_where(self._engine, x, name, axis, keepdims, where, policy,
+                                          identity if name in ("min", "max") else None)
             # An extreme has its initial value even where nothing is selected.
             is_whole = axis is None and (identity is None or name not in ("min", "max"))
             x = select(x, where, keepdims) if is_whole else fill(x, where, identity)
         question = ask(x, axis, keepdims, in_order=name in ("argmin", "argmax"))
         if number in SPREADS and policy.ddof and question.layout is not None:
             if not isinstance(policy.ddof, int) or group_length(question) <= policy.ddof:
-                return scaled_spread(self._engine, question, number, policy)
-        (value,), _ = reduce(self._engine, question, (number,), policy)
+                return await scaled_spread(self._engine, question, number, policy)
+        (value,), _ = await reduce(self._engine, question, (number,), policy)
         return value
 
-    def reduce(self, x: Any, statistics: Sequence[str], axis: Axis = None, *, ddof: float = 0,
-               keepdims: bool = False, ignore_nan: bool = False, overflow: str = "error",
-               empty: Any = "error") -> Statistics:
+    @operation
+    async def reduce(self, x: Any, statistics: Sequence[str], axis: Axis = None, *, ddof: float = 0,
+                     keepdims: bool = False, ignore_nan: bool = False, overflow: str = "error",
+                     empty: Any = "error") -> Statistics:
         """Several statistics in one pass over `x`.
 
         `statistics` are names: "count", "sum", "product", "min", "max", "argmin", "argmax",
@@ -86,151 +88,180 @@ class Reductions:
         is_ordered = bool({NUMBERS["argmin"], NUMBERS["argmax"]} & set(numbers))
         policy = Policy(ignore_nan, wraps(overflow), to_ddof(ddof))
         question = ask(x, axis, keepdims, is_ordered and axis is None)
-        values, execution = reduce(self._engine, question, numbers, policy,
-                                   _to_empty(empty))
+        values, execution = await reduce(self._engine, question, numbers, policy,
+                                         _to_empty(empty))
         return Statistics(dict(zip(statistics, values)), execution)  # type: ignore[arg-type]
 
-    def sum(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
-            initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
+    @operation
+    async def sum(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+                  initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The sum, exact and rounded once; of integers and bools as int64 or uint64."""
-        value = self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
-                                policy_of(overflow), 0)
+        value = await self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
+                                      policy_of(overflow), 0)
         return _cast(value if initial is None else value + value.dtype.type(initial), dtype)
 
-    def nansum(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
-               initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
+    @operation
+    async def nansum(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+                     initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The sum of the elements that are not NaN."""
-        value = self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
-                                policy_of(overflow, True), 0)
+        value = await self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
+                                      policy_of(overflow, True), 0)
         return _cast(value if initial is None else value + value.dtype.type(initial), dtype)
 
-    def prod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
-             initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
+    @operation
+    async def prod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+                   initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The product; infinite or 0 only where the exact one rounds to that."""
-        value = self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
-                                policy_of(overflow), 1)
+        value = await self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
+                                      policy_of(overflow), 1)
         return _cast(value if initial is None else value * value.dtype.type(initial), dtype)
 
-    def nanprod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
-                initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
+    @operation
+    async def nanprod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+                      initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The product of the elements that are not NaN."""
-        value = self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
-                                policy_of(overflow, True), 1)
+        value = await self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
+                                      policy_of(overflow, True), 1)
         return _cast(value if initial is None else value * value.dtype.type(initial), dtype)
 
-    def min(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
-            where: Any = None) -> Any:
+    @operation
+    async def min(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
+                  where: Any = None) -> Any:
         """The smallest element; NaN where there is one."""
-        return _extreme(self, "min", np.minimum, x, axis, keepdims, initial, where, Policy())
+        return await _extreme(self, "min", np.minimum, x, axis, keepdims, initial, where, Policy())
 
-    def max(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
-            where: Any = None) -> Any:
+    @operation
+    async def max(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
+                  where: Any = None) -> Any:
         """The largest element; NaN where there is one."""
-        return _extreme(self, "max", np.maximum, x, axis, keepdims, initial, where, Policy())
+        return await _extreme(self, "max", np.maximum, x, axis, keepdims, initial, where, Policy())
 
-    def nanmin(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
-               where: Any = None) -> Any:
+    @operation
+    async def nanmin(self, x: Any, axis: Axis = None, *, keepdims: bool = False,
+                     initial: Any = None, where: Any = None) -> Any:
         """The smallest element that is not NaN; NaN where there is none."""
-        return _extreme(self, "min", np.fmin, x, axis, keepdims, initial, where, Policy(True))
+        return await _extreme(self, "min", np.fmin, x, axis, keepdims, initial, where, Policy(True))
 
-    def nanmax(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
-               where: Any = None) -> Any:
+    @operation
+    async def nanmax(self, x: Any, axis: Axis = None, *, keepdims: bool = False,
+                     initial: Any = None, where: Any = None) -> Any:
         """The largest element that is not NaN; NaN where there is none."""
-        return _extreme(self, "max", np.fmax, x, axis, keepdims, initial, where, Policy(True))
+        return await _extreme(self, "max", np.fmax, x, axis, keepdims, initial, where, Policy(True))
 
-    def ptp(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    @operation
+    async def ptp(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """Maximum less minimum. OverflowError where that lies outside the integers of `x`."""
-        return self._statistic("range", x, axis, keepdims)
+        return await self._statistic("range", x, axis, keepdims)
 
-    def argmin(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
+    @operation
+    async def argmin(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
         """Where the first smallest element is, in C order; the first NaN where there is one."""
-        return self._statistic("argmin", x, _one(axis), keepdims)
+        return await self._statistic("argmin", x, _one(axis), keepdims)
 
-    def argmax(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
+    @operation
+    async def argmax(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
         """Where the first largest element is, in C order; the first NaN where there is one."""
-        return self._statistic("argmax", x, _one(axis), keepdims)
+        return await self._statistic("argmax", x, _one(axis), keepdims)
 
-    def nanargmin(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
+    @operation
+    async def nanargmin(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
         """As `argmin`, without NaN. ValueError where there is nothing else."""
-        return self._statistic("argmin", x, _one(axis), keepdims, None, Policy(True))
+        return await self._statistic("argmin", x, _one(axis), keepdims, None, Policy(True))
 
-    def nanargmax(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
+    @operation
+    async def nanargmax(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
         """As `argmax`, without NaN. ValueError where there is nothing else."""
-        return self._statistic("argmax", x, _one(axis), keepdims, None, Policy(True))
+        return await self._statistic("argmax", x, _one(axis), keepdims, None, Policy(True))
 
-    def mean(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
-             where: Any = None) -> Any:
+    @operation
+    async def mean(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+                   where: Any = None) -> Any:
         """The exact sum by the count, rounded once."""
-        return _cast(self._statistic("mean", x, axis, keepdims, where), dtype)
+        return _cast(await self._statistic("mean", x, axis, keepdims, where), dtype)
 
-    def nanmean(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
-                where: Any = None) -> Any:
+    @operation
+    async def nanmean(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+                      where: Any = None) -> Any:
         """The mean of the elements that are not NaN."""
-        return _cast_inexact(self._statistic("mean", x, axis, keepdims, where, Policy(True)),
+        return _cast_inexact(await self._statistic("mean", x, axis, keepdims, where, Policy(True)),
                              dtype)
 
-    def var(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
-            keepdims: bool = False, where: Any = None) -> Any:
+    @operation
+    async def var(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
+                  keepdims: bool = False, where: Any = None) -> Any:
         """The variance: squared deviations from the mean by count - ddof, exact, rounded once."""
         policy = Policy(ddof=to_ddof(ddof))
-        return _cast(self._statistic("variance", x, axis, keepdims, where, policy), dtype)
+        return _cast(await self._statistic("variance", x, axis, keepdims, where, policy), dtype)
 
-    def nanvar(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
-               keepdims: bool = False, where: Any = None) -> Any:
+    @operation
+    async def nanvar(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
+                     keepdims: bool = False, where: Any = None) -> Any:
         """The variance of the elements that are not NaN."""
         policy = Policy(True, ddof=to_ddof(ddof))
-        return _cast_inexact(self._statistic("variance", x, axis, keepdims, where, policy),
+        return _cast_inexact(await self._statistic("variance", x, axis, keepdims, where, policy),
                              dtype)
 
-    def std(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
-            keepdims: bool = False, where: Any = None) -> Any:
+    @operation
+    async def std(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
+                  keepdims: bool = False, where: Any = None) -> Any:
         """The standard deviation, in the unit of `x`."""
         policy = Policy(ddof=to_ddof(ddof))
-        return _cast(self._statistic("standard_deviation", x, axis, keepdims, where, policy),
+        return _cast(await self._statistic("standard_deviation", x, axis, keepdims, where, policy),
                      dtype)
 
-    def nanstd(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
-               keepdims: bool = False, where: Any = None) -> Any:
+    @operation
+    async def nanstd(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
+                     keepdims: bool = False, where: Any = None) -> Any:
         """The standard deviation of the elements that are not NaN."""
         policy = Policy(True, ddof=to_ddof(ddof))
         return _cast_inexact(
-            self._statistic("standard_deviation", x, axis, keepdims, where, policy), dtype)
+            await self._statistic("standard_deviation", x, axis, keepdims, where, policy), dtype)
 
-    def sem(self, x: Any, axis: Axis = None, *, ddof: float = 1, keepdims: bool = False,
-            where: Any = None) -> Any:
+    @operation
+    async def sem(self, x: Any, axis: Axis = None, *, ddof: float = 1, keepdims: bool = False,
+                  where: Any = None) -> Any:
         """The standard error of the mean, by SciPy's name and default: sqrt(var / count)."""
-        return self._statistic("standard_error", x, axis, keepdims, where,
-                               Policy(ddof=to_ddof(ddof)))
+        return await self._statistic("standard_error", x, axis, keepdims, where,
+                                     Policy(ddof=to_ddof(ddof)))
 
-    def rms(self, x: Any, axis: Axis = None, *, keepdims: bool = False, where: Any = None) -> Any:
+    @operation
+    async def rms(self, x: Any, axis: Axis = None, *, keepdims: bool = False,
+                  where: Any = None) -> Any:
         """The square root of the mean of the squares."""
-        return self._statistic("root_mean_square", x, axis, keepdims, where)
+        return await self._statistic("root_mean_square", x, axis, keepdims, where)
 
-    def norm(self, x: Any, ord: int = 2, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    @operation
+    async def norm(self, x: Any, ord: int = 2, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """The norm of all elements, or of each group, as one vector.
 
         `ord` is 2, the square root of the sum of the squares, or 1, the sum of absolute values.
         """
         if ord not in (1, 2):
             raise ValueError(f"ord: must be 1 or 2, not {ord!r}")
-        return self._statistic("l1_norm" if ord == 1 else "l2_norm", x, axis, keepdims)
+        return await self._statistic("l1_norm" if ord == 1 else "l2_norm", x, axis, keepdims)
 
-    def all(self, x: Any, axis: Axis = None, *, keepdims: bool = False, where: Any = None) -> Any:
+    @operation
+    async def all(self, x: Any, axis: Axis = None, *, keepdims: bool = False,
+                  where: Any = None) -> Any:
         """Whether no element is 0."""
-        return self._statistic("all", x, axis, keepdims, where, identity=1)
+        return await self._statistic("all", x, axis, keepdims, where, identity=1)
 
-    def any(self, x: Any, axis: Axis = None, *, keepdims: bool = False, where: Any = None) -> Any:
+    @operation
+    async def any(self, x: Any, axis: Axis = None, *, keepdims: bool = False,
+                  where: Any = None) -> Any:
         """Whether an element is not 0."""
-        return self._statistic("any", x, axis, keepdims, where, identity=0)
+        return await self._statistic("any", x, axis, keepdims, where, identity=0)
 
-    def count_nonzero(self, x: Any, axis: Axis = None, *, keepdims: bool = False,
-                      where: Any = None) -> Any:
+    @operation
+    async def count_nonzero(self, x: Any, axis: Axis = None, *, keepdims: bool = False,
+                            where: Any = None) -> Any:
         """How many elements are not 0."""
-        return self._statistic("nonzero_count", x, axis, keepdims, where, identity=0)
+        return await self._statistic("nonzero_count", x, axis, keepdims, where, identity=0)
 
-    def count_nan(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    @operation
+    async def count_nan(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """How many elements are NaN."""
-        return self._statistic("nan_count", x, axis, keepdims)
+        return await self._statistic("nan_count", x, axis, keepdims)
 
 
 def _to_empty(empty: Any) -> Any:
@@ -247,13 +278,13 @@ def _one(axis: Any) -> Optional[int]:
     return None if axis is None else operator.index(axis)
 
 
-def _extreme(self: Reductions, name: str, better: Any, x: Any, axis: Axis, keepdims: bool,
-             initial: Any, where: Any, policy: Policy) -> Any:
+async def _extreme(self: Reductions, name: str, better: Any, x: Any, axis: Axis, keepdims: bool,
+                   initial: Any, where: Any, policy: Policy) -> Any:
     if initial is not None and not hasattr(x, "_lay_out"):
         x = as_array(x)
         if x.size == 0:
             return getattr(np, name)(x, axis=axis, keepdims=keepdims, initial=initial)
-    value = self._statistic(name, x, axis, keepdims, where, policy, initial)
+    value = await self._statistic(name, x, axis, keepdims, where, policy, initial)
     return value if initial is None else better(value, np.asarray(initial, value.dtype))[()]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ._elements import Array, dtype_of, wire_form, wire_number
 from ._engine import DIMENSIONS_MAX, WHOLE
 from ._layout import Axis, Layout, Shaped
+from ._operation import check_may_wait
 
 if TYPE_CHECKING:
     from ._connection import Connection
@@ -69,6 +70,7 @@ class ResidentArray(Shaped):
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         if self.size == 0:
             return np.empty(self.shape, dtype or self.dtype)
+        check_may_wait()
         data, _ = self._connection._native.read_array(self.name, *self._rows())
         array: Array = data.view(self.dtype).reshape(self.shape)
         return array if dtype is None else array.astype(dtype, copy=False)

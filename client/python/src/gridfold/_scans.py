@@ -10,6 +10,7 @@ from ._device import of_device, of_kind
 from ._elements import Array, as_array, dtype_of, element_type, is_float
 from ._engine import WHOLE, Along, Engine, Source
 from ._layout import lay_out, normalise
+from ._operation import operation
 from ._reduce import wraps
 
 # Numbers of the wire.
@@ -27,10 +28,10 @@ class Scans:
 
     _engine: Engine
 
-    def _scan(self, operation: int, x: Any, axis: Optional[int], dtype: Any = None,
-              exclusive: bool = False, reverse: bool = False, ignore_nan: bool = False,
-              overflow: str = "error", exact: bool = False, window: int = 0,
-              min_count: int = 0) -> Any:
+    async def _scan(self, operation: int, x: Any, axis: Optional[int], dtype: Any = None,
+                    exclusive: bool = False, reverse: bool = False, ignore_nan: bool = False,
+                    overflow: str = "error", exact: bool = False, window: int = 0,
+                    min_count: int = 0) -> Any:
         x = of_kind(of_device(x), dtype)
         if hasattr(x, "_lay_out") and x.size:
             array, source, number, order = x, *_of_resident(x, axis)
@@ -43,7 +44,7 @@ class Scans:
             source, number, order = _lay_out(array, axis)
         # Integers have no NaN.
         counted = min_count if is_float(array.dtype) or operation == _MEAN else 0
-        data, result_type, _ = self._engine.scan(
+        data, result_type, _ = await self._engine.scan(
             source, operation, number, exclusive, reverse, _output_type(operation, array, dtype),
             ignore_nan, wraps(overflow), exact, window, counted)
         if operation in (_MIN, _MAX):
@@ -55,25 +56,27 @@ class Scans:
             values = values if wanted is None else values.astype(wanted, copy=False)
         return _restore(values, array.shape, order, axis)
 
-    def cumsum(self, x: Any, axis: Optional[int] = None, dtype: Any = None, *,
-               exclusive: bool = False, reverse: bool = False, overflow: str = "error",
-               exact: bool = False) -> Any:
+    @operation
+    async def cumsum(self, x: Any, axis: Optional[int] = None, dtype: Any = None, *,
+                     exclusive: bool = False, reverse: bool = False, overflow: str = "error",
+                     exact: bool = False) -> Any:
         """The sum of the elements up to each."""
-        return self._scan(_SUM, x, axis, dtype, exclusive, reverse, False, overflow, exact)
+        return await self._scan(_SUM, x, axis, dtype, exclusive, reverse, False, overflow, exact)
 
-    def nancumsum(self, x: Any, axis: Optional[int] = None, dtype: Any = None, *,
-                  exclusive: bool = False, reverse: bool = False, overflow: str = "error",
-                  exact: bool = False) -> Any:
+    @operation
+    async def nancumsum(self, x: Any, axis: Optional[int] = None, dtype: Any = None, *,
+                        exclusive: bool = False, reverse: bool = False, overflow: str = "error",
+                        exact: bool = False) -> Any:
         """As `cumsum`, with NaN taken as 0."""
-        return self._scan(_SUM, x, axis, dtype, exclusive, reverse, True, overflow, exact)
+        return await self._scan(_SUM, x, axis, dtype, exclusive, reverse, True, overflow, exact)
 
-    def _move(self, operation: int, x: Any, window: int, min_count: Optional[int],
-              axis: Optional[int], reverse: bool) -> Any:
+    async def _move(self, operation: int, x: Any, window: int, min_count: Optional[int],
+                    axis: Optional[int], reverse: bool) -> Any:
         least = window if min_count is None else min_count
         if window < 1 or not 0 <= least <= window:
             raise ValueError(f"a window of {window} elements, of which {least} must count")
-        results = self._scan(operation, x, axis, None, False, reverse, True, "error", False, window,
-                             least)
+        results = await self._scan(operation, x, axis, None, False, reverse, True, "error", False,
+                                   window, least)
         if results.dtype.kind not in "iu":
             return results
         results = results.astype(np.float64)
@@ -82,38 +85,46 @@ class Scans:
         along[len(along) - missing if reverse else 0:len(along) if reverse else missing] = np.nan
         return results
 
-    def move_sum(self, x: Any, window: int, min_count: Optional[int] = None,
-                 axis: Optional[int] = -1, *, reverse: bool = False) -> Any:
+    @operation
+    async def move_sum(self, x: Any, window: int, min_count: Optional[int] = None,
+                       axis: Optional[int] = -1, *, reverse: bool = False) -> Any:
         """The sum of the last `window` elements up to each, exact and rounded once, by the rules of
         `bottleneck.move_sum`: NaNs do not count, and where fewer than `min_count` elements do, the
         result is NaN; None: fewer than `window`. Of integers float64. `reverse`: of the next ones.
         """
-        return self._move(_SUM, x, window, min_count, axis, reverse)
+        return await self._move(_SUM, x, window, min_count, axis, reverse)
 
-    def move_mean(self, x: Any, window: int, min_count: Optional[int] = None,
-                  axis: Optional[int] = -1, *, reverse: bool = False) -> Any:
+    @operation
+    async def move_mean(self, x: Any, window: int, min_count: Optional[int] = None,
+                        axis: Optional[int] = -1, *, reverse: bool = False) -> Any:
         """The mean of those that count of the last `window` elements; see `move_sum`."""
-        return self._move(_MEAN, x, window, min_count, axis, reverse)
+        return await self._move(_MEAN, x, window, min_count, axis, reverse)
 
-    def cumprod(self, x: Any, axis: Optional[int] = None, dtype: Any = None, *,
-                exclusive: bool = False, reverse: bool = False, overflow: str = "error") -> Any:
+    @operation
+    async def cumprod(self, x: Any, axis: Optional[int] = None, dtype: Any = None, *,
+                      exclusive: bool = False, reverse: bool = False,
+                      overflow: str = "error") -> Any:
         """The product of the elements up to each."""
-        return self._scan(_PRODUCT, x, axis, dtype, exclusive, reverse, False, overflow)
+        return await self._scan(_PRODUCT, x, axis, dtype, exclusive, reverse, False, overflow)
 
-    def nancumprod(self, x: Any, axis: Optional[int] = None, dtype: Any = None, *,
-                   exclusive: bool = False, reverse: bool = False, overflow: str = "error") -> Any:
+    @operation
+    async def nancumprod(self, x: Any, axis: Optional[int] = None, dtype: Any = None, *,
+                         exclusive: bool = False, reverse: bool = False,
+                         overflow: str = "error") -> Any:
         """As `cumprod`, with NaN taken as 1."""
-        return self._scan(_PRODUCT, x, axis, dtype, exclusive, reverse, True, overflow)
+        return await self._scan(_PRODUCT, x, axis, dtype, exclusive, reverse, True, overflow)
 
-    def cummin(self, x: Any, axis: Optional[int] = None, *, exclusive: bool = False,
-               reverse: bool = False, ignore_nan: bool = False) -> Any:
+    @operation
+    async def cummin(self, x: Any, axis: Optional[int] = None, *, exclusive: bool = False,
+                     reverse: bool = False, ignore_nan: bool = False) -> Any:
         """The smallest element up to each: `np.minimum.accumulate`."""
-        return self._scan(_MIN, x, axis, None, exclusive, reverse, ignore_nan)
+        return await self._scan(_MIN, x, axis, None, exclusive, reverse, ignore_nan)
 
-    def cummax(self, x: Any, axis: Optional[int] = None, *, exclusive: bool = False,
-               reverse: bool = False, ignore_nan: bool = False) -> Any:
+    @operation
+    async def cummax(self, x: Any, axis: Optional[int] = None, *, exclusive: bool = False,
+                     reverse: bool = False, ignore_nan: bool = False) -> Any:
         """The largest element up to each: `np.maximum.accumulate`."""
-        return self._scan(_MAX, x, axis, None, exclusive, reverse, ignore_nan)
+        return await self._scan(_MAX, x, axis, None, exclusive, reverse, ignore_nan)
 
 
 def _lay_out(array: Array, axis: Optional[int]) -> tuple[Source, Along, tuple[int, ...]]:

@@ -20,8 +20,8 @@ def is_for_server(x: Any, axis: Axis, identity: Any) -> bool:
     return hasattr(x, "_lay_out") or (axis is not None and identity is None)
 
 
-def reduce_where(engine: Engine, x: Any, name: str, axis: Axis, keepdims: bool, where: Any,
-                 policy: Policy, initial: Any = None) -> Any:
+async def reduce_where(engine: Engine, x: Any, name: str, axis: Axis, keepdims: bool, where: Any,
+                       policy: Policy, initial: Any = None) -> Any:
     """The statistic of the elements that count, as NumPy has it, chosen by the server."""
     if name in ("min", "max") and initial is None:
         raise ValueError(f"reduction operation '{name}imum' does not have an identity, so to use "
@@ -33,9 +33,9 @@ def reduce_where(engine: Engine, x: Any, name: str, axis: Axis, keepdims: bool, 
         return finish_one(question, number, None, policy)
     mask = np.broadcast_to(_truths(where), question.array.shape)
     asked = [number] if initial is not None else [number, NUMBERS["count"]]
-    values, _ = engine.reduce(question.layout.source, asked, question.layout.axis,
-                              policy.ignore_nan, policy.wrap, policy.ddof,
-                              _source(mask, question), initial)
+    values, _ = await engine.reduce(question.layout.source, asked, question.layout.axis,
+                                    policy.ignore_nan, policy.wrap, policy.ddof,
+                                    _source(mask, question), initial)
     if initial is None:
         warn_of_few(number, values[1], policy)
     return finish_one(question, number, values[0], policy)

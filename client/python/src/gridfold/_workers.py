@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
 from concurrent.futures import Future
@@ -24,6 +25,15 @@ class Workers:
         self._is_closed = False
         self._idle = threading.Semaphore(0)
         self._tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    async def run(self, call: Callable[[], Any]) -> Any:
+        """What `call` returns in one of the threads. It is given up where the task is cancelled."""
+        future, cancellation = self.submit(call)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            cancellation.cancel()
+            raise
 
     def submit(self, call: Callable[[], Any]) -> tuple[Future[Any], _native.Cancellation]:
         """Runs `call` in one of the threads; the cancellation gives it up.

@@ -4,20 +4,27 @@
 ...     total = await gpu.sum(x)
 ...     counts, edges = await gpu.histogram(x, bins=20)
 
-A task that is cancelled gives up its call, on the server too. Calls wait in at most `concurrency`
-threads of the connection, in the order in which they were made; further ones wait for a thread, at
-no cost but their arguments. What `put` returns is for the coroutines, as in `await gpu.max(r)`: the
-methods of a `ResidentArray` itself wait.
+An operation on arrays of up to 48 KiB together, or on arrays on the server, is a call that nobody
+waits for: as many as are made are under way at once, without a thread each. A server takes so many
+on one connection (gridfold_server 1,024; `channels` are as many connections), and further ones are
+sent as it answers. What is larger or of another kind, lies on a GPU, or is no operation, as `put`
+and `info`, waits in at most `concurrency` threads of the connection, in the order in which it was
+asked for.
+
+A task that is cancelled gives up its call, on the server too. What `put` returns is for the
+coroutines, as in `await gpu.max(r)`: the methods of a `ResidentArray` itself wait.
 """
 
 from __future__ import annotations
 
-import asyncio
+import copy
 import functools
 from types import TracebackType
 from typing import Any, Awaitable, Callable, Generator, Optional
 
 from . import _connection, _connect
+from ._loop import LoopEngine, are_small
+from ._operation import MustWait, coroutine_of, of_loop
 from ._workers import Workers
 
 
@@ -27,6 +34,9 @@ class Connection:
     def __init__(self, connection: _connection.Connection, workers: Workers) -> None:
         self._connection = connection
         self._workers = workers
+        # The same with an engine for the loop.
+        self._of_loop = copy.copy(connection)
+        self._of_loop._engine = LoopEngine(connection._native, workers)
 
     def __repr__(self) -> str:
         return f"<gridfold.aio.Connection of {self._connection!r}>"
@@ -35,10 +45,16 @@ class Connection:
         if name.startswith("_"):
             raise AttributeError(name)
         method = getattr(self._connection, name)
+        coroutine = coroutine_of(method)
 
         @functools.wraps(method)
         async def call(*arguments: Any, **options: Any) -> Any:
-            return await _wait(self._workers, functools.partial(method, *arguments, **options))
+            if coroutine is not None and are_small((*arguments, *options.values())):
+                try:
+                    return await of_loop(coroutine(self._of_loop, *arguments, **options))
+                except MustWait:
+                    pass
+            return await self._workers.run(functools.partial(method, *arguments, **options))
 
         return call
 
@@ -101,7 +117,7 @@ class Connecting:
     async def _connect(self) -> Connection:
         workers = Workers(self._concurrency)
         try:
-            return Connection(await _wait(workers, self._open), workers)
+            return Connection(await workers.run(self._open), workers)
         except BaseException:
             workers.close()
             raise
@@ -119,16 +135,7 @@ class Connecting:
 def connect(*arguments: Any, concurrency: int = 32, **options: Any) -> Connecting:
     """Opens a connection: `await` it, or use it in `async with`.
 
-    `concurrency` bounds the calls that are with the server at a time. The other arguments are
-    those of `gridfold.connect`.
+    `concurrency` bounds the threads, and with them the calls of large arrays that are with the
+    server at a time. The other arguments are those of `gridfold.connect`.
     """
     return Connecting(arguments, options, concurrency)
-
-
-async def _wait(workers: Workers, call: Callable[[], Any]) -> Any:
-    future, cancellation = workers.submit(call)
-    try:
-        return await asyncio.wrap_future(future)
-    except asyncio.CancelledError:
-        cancellation.cancel()
-        raise
