@@ -129,6 +129,30 @@ class AsyncTest(PackageTest):
 
         asyncio.run(work())
 
+    def test_what_has_no_thread(self):
+        edge = np.ones(48 * 1024 // 8)
+        kept = gf.ResidentArray(self.gpu, "kept", "f8", (10**6,))
+        alone = [lambda gpu: gpu.sum(edge), lambda gpu: gpu.cumsum(edge[1:], axis=0),
+                 lambda gpu: gpu.sum([1.5] * 6144), lambda gpu: gpu.max(kept),
+                 lambda gpu: gpu.mean(edge[:100], where=edge[:100] > 0),
+                 lambda gpu: gpu.group(edge[:9].astype(int)).agg(edge[:9], "max")]
+        threaded = [lambda gpu: gpu.sum(np.append(edge, 1)), lambda gpu: gpu.vdot(edge, edge[::-1]),
+                    lambda gpu: gpu.sum([1.5] * 6145), lambda gpu: gpu.info()]
+
+        async def work(server):
+            gpu = await gf.aio.connect(server.target, concurrency=1)
+            calls = [asyncio.ensure_future(ask(gpu)) for ask in alone]
+            while server.in_flight_max < len(alone):
+                await asyncio.sleep(0.01)
+            calls += [asyncio.ensure_future(ask(gpu)) for ask in threaded]
+            await asyncio.sleep(0.5)
+            self.assertEqual(server.in_flight_max, len(alone) + 1)
+            for call in calls:
+                call.cancel()
+
+        with WithholdingServer(10**6) as server:
+            asyncio.run(work(server))
+
     def test_ten_thousand_are_in_flight_at_once(self):
         count = 10_000
 

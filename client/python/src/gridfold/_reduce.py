@@ -52,14 +52,11 @@ class Question(NamedTuple):
 _PLAIN = set(NUMBERS.values()) - {_RANGE}
 
 
-async def reduce_plain(engine: Engine, x: Array, statistic: int, policy: Policy) -> Any:
-    """The statistic of all of an array that engines take as it is; None for any other, or with
-    anything else to be minded. Calls of small arrays take little longer than the engine."""
-    known = _SCALARS.get((statistic, x.dtype))
-    if known is None or policy.ignore_nan or policy.ddof:
-        return None
-    value = await engine.reduce_whole(x, known[0], statistic, policy.wrap)
-    return None if value is None else known[1](value)
+def plain_form(x: Array, statistic: int, policy: Policy) -> Optional[tuple[int, Any]]:
+    """The number of the element type and the type of the value of a statistic for which engines
+    have `reduce_whole`, of an array that they may take as it is. None: there is something else to be
+    minded. Calls of small arrays take little longer than the engine."""
+    return None if policy.ignore_nan or policy.ddof else _SCALARS.get((statistic, x.dtype))
 
 
 # The number of the element type and the type of the value, of each statistic and dtype.

@@ -12,7 +12,7 @@ from ._elements import as_array, is_float
 from ._engine import Engine
 from ._layout import Axis
 from ._operation import operation
-from ._reduce import (SPREADS, Policy, ask, group_length, policy_of, reduce, reduce_plain,
+from ._reduce import (SPREADS, Policy, ask, group_length, plain_form, policy_of, reduce,
                       scaled_spread, to_ddof, wraps)
 from ._statistics import NUMBERS, Statistics, number_of
 from ._where import fill, is_for_server, reduce_where, select
@@ -42,9 +42,11 @@ class Reductions:
                          policy: Policy = _PLAIN, identity: Any = None) -> Any:
         number = NUMBERS[name]
         if axis is None and where is None and not keepdims and type(x) is np.ndarray:
-            value = await reduce_plain(self._engine, x, number, policy)
-            if value is not None:
-                return value
+            plain = plain_form(x, number, policy)
+            if plain is not None:
+                value = await self._engine.reduce_whole(x, plain[0], number, policy.wrap)
+                if value is not None:
+                    return plain[1](value)
         if where is not None and where is not True:
             if is_for_server(x, axis, identity):
                 return await reduce_where(self._engine, x, name, axis, keepdims, where, policy,
