@@ -105,8 +105,6 @@ class LargeCall {
   }
 
   absl::StatusOr<Result> By(ArrayTransport transport) {
-    is_split_ = false;
-    is_unshared_ = false;
     switch (transport) {
       case ArrayTransport::kStream: return Stream();
       case ArrayTransport::kStreams: return Streams();
@@ -272,7 +270,7 @@ class LargeCall {
   ServerLimits limits_;
   Parts stream_parts_;
   Parts region_parts_;
-  bool is_split_ = false;                  // The way that was tried last is in parts,
+  bool is_split_ = false;                  // The way that was tried first is in parts,
   std::atomic<bool> is_unshared_ = false;  // or finds no shared memory.
 };
 

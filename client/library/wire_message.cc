@@ -43,8 +43,8 @@ std::string FieldHeader(uint32_t field_number, uint64_t size_bytes) {
 void WireMessage::AppendOwned(std::string bytes) {
   if (bytes.empty()) return;
   size_bytes_ += bytes.size();
-  // Few long pieces are sent faster than many short ones.
-  if (!pieces_.empty() && pieces_.back().borrowed.empty()) {
+  const bool is_last_owned = !pieces_.empty() && pieces_.back().borrowed.empty();
+  if (is_last_owned) {  // Speed only: few long pieces are sent faster than many short ones.
     pieces_.back().owned += bytes;
     return;
   }
