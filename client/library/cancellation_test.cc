@@ -15,6 +15,8 @@ namespace {
 
 const std::vector<float> kElements = {1, 2, 3};
 
+// What is cut off here would be tried again otherwise, and given up then.
+const RetryPolicy kOnce = {.attempts_max = 1};
 const absl::Status kGivenUp = absl::CancelledError("the caller has given up the call");
 
 // Says yes from the third time on that it is asked.
@@ -41,7 +43,7 @@ TEST(CancellationTest, EndsAUnaryCallHereAndOnTheServer) {
     if (context.IsCancelled()) cancelled.Notify();
     return grpc::Status::OK;
   };
-  const auto client = Client::Connect({.target = server.target()});
+  const auto client = Client::Connect({.target = server.target(), .retry = kOnce});
   ASSERT_TRUE(client.ok());
   ExpectGivenUp(**client);
   EXPECT_TRUE(cancelled.WaitForNotificationWithTimeout(absl::Seconds(10)));
@@ -74,7 +76,7 @@ TEST(CancellationTest, EndsAStream) {
     while (!context.IsCancelled() && absl::Now() < end) absl::SleepFor(absl::Milliseconds(5));
     return grpc::Status::OK;
   };
-  const auto client = Client::Connect({.target = server.target()});
+  const auto client = Client::Connect({.target = server.target(), .retry = kOnce});
   ASSERT_TRUE(client.ok());
   std::atomic<int> asked = 0;
   const auto stream = (*client)->OpenReductionStream({.element_type = ElementType::kFloat32}, {},
