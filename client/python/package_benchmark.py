@@ -3,17 +3,20 @@
 
     package_benchmark.py small HOST:PORT CALL_BENCHMARK
     package_benchmark.py large HOST:PORT CALL_BENCHMARK
+    package_benchmark.py concurrent HOST:PORT
     package_benchmark.py local
     package_benchmark.py parts [LOG2_OF_ELEMENTS]
     package_benchmark.py device HOST:PORT
 
 `small` is the sum of 4 KiB and `large` that of 1 GiB by the package, beside the C++ client's, which
-the program call_benchmark measures; `local` is gf.local() beside NumPy; `parts` is the sum and mean of an
-array over four processes beside Dask's own; `device` is the sum of 1 GiB on the server's GPU, in an
-array of CuPy's or PyTorch's, beside its kernel; the server has --allow-regions. Turns
-alternate, and figures are medians of turns. PYTHONPATH says where the package is.
+the program call_benchmark measures; `concurrent` is ten thousand of the small ones at once in an event
+loop; `local` is gf.local() beside NumPy; `parts` is the sum and mean of an array over four processes
+beside Dask's own; `device` is the sum of 1 GiB on the server's GPU, in an array of CuPy's or PyTorch's,
+beside its kernel; the server has --allow-regions. Turns alternate, and figures are medians of turns.
+PYTHONPATH says where the package is.
 """
 
+import asyncio
 import json
 import statistics
 import subprocess
@@ -72,6 +75,25 @@ def measure_calls(target, program, benchmark, elements, count):
     print(f"gpu.sum {statistics.median(own) * 1e6:.1f} us, C++ {statistics.median(cpp) * 1e6:.1f} "
           f"us: {statistics.median(own) / statistics.median(cpp):.3f} times, at best "
           f"{min(own) / min(cpp):.3f} times")
+
+
+def measure_concurrent(target):
+    count, array = 10_000, np.full(1024, 0.5, np.float32)
+
+    async def work():
+        async with gf.aio.connect(target) as gpu:
+            elapsed, used = [], []
+            for turn in range(TURNS + 1):
+                start, start_of_use = time.perf_counter(), time.process_time()
+                await asyncio.gather(*(gpu.sum(array) for _ in range(count)))
+                if turn:  # The first is to warm up.
+                    elapsed.append(time.perf_counter() - start)
+                    used.append(time.process_time() - start_of_use)
+            return statistics.median(elapsed), statistics.median(used)
+
+    seconds_of_all, of_processors = asyncio.run(work())
+    print(f"{count:,} gpu.sum at once: {count / seconds_of_all:,.0f} a second, "
+          f"{of_processors / count * 1e6:.0f} us of the client's processors each")
 
 
 def measure_local():
@@ -156,6 +178,8 @@ if __name__ == "__main__":
         measure_calls(*sys.argv[2:], "ReduceSmallArray/.*threads:1$", 2**10, 2000)
     elif sys.argv[1:2] == ["large"] and len(sys.argv) == 4:
         measure_calls(*sys.argv[2:], "ReduceLargeArray/", 2**28, 1)
+    elif sys.argv[1:2] == ["concurrent"] and len(sys.argv) == 3:
+        measure_concurrent(sys.argv[2])
     elif sys.argv[1:] == ["local"]:
         measure_local()
     elif sys.argv[1:2] == ["device"] and len(sys.argv) == 3:
