@@ -16,12 +16,12 @@ namespace {
 constexpr uint64_t kMergedGroupsMax = 4096;
 // As bins are counted: of all channels together, 8 bytes each.
 constexpr uint64_t kMergedBinsMax = 65'536;
-// A count of bins beyond which it does not matter how many there are.
+// A count of bins beyond which it does not matter how many there are; products of two of them fit.
 constexpr uint64_t kBinsCounted = std::numeric_limits<uint32_t>::max();
 
 // Numbers from 0 to `count` that cut so many units, of `unit_bytes` each, into parts.
 std::vector<uint64_t> EvenCuts(uint64_t count, uint64_t unit_bytes, uint64_t part_bytes) {
-  const uint64_t units = std::max<uint64_t>(part_bytes / std::max<uint64_t>(unit_bytes, 1), 1);
+  const uint64_t units = std::max<uint64_t>(part_bytes / unit_bytes, 1);
   const uint64_t part_count = (count + units - 1) / units;
   std::vector<uint64_t> cuts = {0};
   for (uint64_t i = 1; i <= part_count; ++i) {
@@ -102,17 +102,16 @@ uint64_t BinCount(const BinSpecification& bins) {
   return std::get<IntegerBins>(bins).bin_count;
 }
 
-// Of all channels, or of two dimensions; as many as can be counted at most.
+// Of all channels, or of two dimensions.
 uint64_t BinCount(const HistogramOptions& options) {
   if (options.bins.empty()) return 0;
   const uint64_t first = std::min(BinCount(options.bins.front()), kBinsCounted);
   const uint64_t last = std::min(BinCount(options.bins.back()), kBinsCounted);
-  if (options.y_array) return std::min(first * last, kBinsCounted);
-  if (options.bins.size() == 1) return std::min(first * options.channel_count, kBinsCounted);
+  if (options.y_array) return first * last;
+  if (options.bins.size() == 1) return first * options.channel_count;
   return std::accumulate(options.bins.begin(), options.bins.end(), uint64_t{0},
                          [](uint64_t sum, const BinSpecification& bins) {
-                           return std::min(sum + std::min(BinCount(bins), kBinsCounted),
-                                           kBinsCounted);
+                           return sum + std::min(BinCount(bins), kBinsCounted);
                          });
 }
 

@@ -14,9 +14,9 @@
 namespace gridfold::client {
 namespace {
 
-class TerminalTest : public testing::Test {
+class DetectedStyleTest : public testing::Test {
  protected:
-  TerminalTest() {
+  DetectedStyleTest() {
     for (const char* const name : {"COLUMNS", "NO_COLOR"}) unsetenv(name);
     setenv("TERM", "xterm", 1);
     setenv("LC_ALL", "C.UTF-8", 1);
@@ -27,7 +27,7 @@ class TerminalTest : public testing::Test {
     EXPECT_GE(terminal_, 0);
     EXPECT_EQ(pipe(pipe_), 0);
   }
-  ~TerminalTest() override {
+  ~DetectedStyleTest() override {
     for (const int descriptor : {controller_, terminal_, pipe_[0], pipe_[1]}) close(descriptor);
     for (const char* const name : {"COLUMNS", "NO_COLOR", "TERM", "LC_ALL"}) unsetenv(name);
     std::setlocale(LC_CTYPE, "C");
@@ -45,7 +45,7 @@ class TerminalTest : public testing::Test {
   int pipe_[2] = {-1, -1};
 };
 
-TEST_F(TerminalTest, OnlyATerminalHasColours) {
+TEST_F(DetectedStyleTest, OnlyATerminalHasColours) {
   EXPECT_TRUE(IsTerminal(terminal_));
   EXPECT_FALSE(IsTerminal(pipe_[1]));
   EXPECT_TRUE(DetectStyle(terminal_).colour);
@@ -62,7 +62,7 @@ TEST_F(TerminalTest, OnlyATerminalHasColours) {
   EXPECT_FALSE(DetectStyle(pipe_[1]).colour);
 }
 
-TEST_F(TerminalTest, TheWidthIsTheTerminalsElseThatOfTheEnvironment) {
+TEST_F(DetectedStyleTest, TheWidthIsTheTerminalsElseThatOfTheEnvironment) {
   EXPECT_EQ(WidthOf(100), 100);
   EXPECT_EQ(WidthOf(41), 41);
   EXPECT_EQ(WidthOf(39), 40);
@@ -79,7 +79,7 @@ TEST_F(TerminalTest, TheWidthIsTheTerminalsElseThatOfTheEnvironment) {
   EXPECT_EQ(DetectStyle(pipe_[1]).width, 80);
 }
 
-TEST_F(TerminalTest, TheLocaleSaysWhetherThereIsUnicode) {
+TEST_F(DetectedStyleTest, TheLocaleSaysWhetherThereIsUnicode) {
   EXPECT_TRUE(DetectStyle(pipe_[1]).unicode);
   EXPECT_EQ(DetectStyle(pipe_[1]).separator(), " · ");
   setenv("LC_ALL", "C", 1);
@@ -87,7 +87,7 @@ TEST_F(TerminalTest, TheLocaleSaysWhetherThereIsUnicode) {
   EXPECT_EQ(DetectStyle(pipe_[1]).separator(), " | ");
 }
 
-TEST_F(TerminalTest, ColoursStandAroundText) {
+TEST_F(DetectedStyleTest, ColoursStandAroundText) {
   const TextStyle plain = {.colour = false};
   const TextStyle coloured = {.colour = true};
   EXPECT_EQ(coloured.Bold("x"), "\x1b[1mx\x1b[0m");
@@ -99,12 +99,6 @@ TEST_F(TerminalTest, ColoursStandAroundText) {
   EXPECT_EQ(TextStyle().Error("x"), "x");
   EXPECT_EQ(TextStyle().width, 80);
   EXPECT_TRUE(TextStyle().unicode);
-}
-
-TEST_F(TerminalTest, CharactersTakeAColumnEach) {
-  EXPECT_EQ(DisplayWidth(""), 0);
-  EXPECT_EQ(DisplayWidth("abc"), 3);
-  EXPECT_EQ(DisplayWidth("µ·█"), 3);
 }
 
 }  // namespace

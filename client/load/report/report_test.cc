@@ -10,6 +10,7 @@
 
 #include "client/load/report/compare.h"
 #include "client/load/report/html_report.h"
+#include "client/load/report/html_test_util.h"
 #include "client/load/report/json_report.h"
 #include "client/load/report/live_view.h"
 #include "client/load/report/text_report.h"
@@ -146,24 +147,6 @@ TEST(ThresholdsTest, EachFigureHasItsLimit) {
       EXPECT_DOUBLE_EQ(threshold->limit, limit) << whole;
     }
   }
-}
-
-// The part of a report that is under this heading.
-std::string SectionOf(const std::string& page, const std::string& heading) {
-  const size_t begin = page.find("<h2>" + heading + "</h2>");
-  return begin == std::string::npos ? ""
-                                    : page.substr(begin, page.find("</section>", begin) - begin);
-}
-
-// The titles of what a chart draws, in order.
-std::vector<std::string> TitlesIn(const std::string& section) {
-  std::vector<std::string> titles;
-  for (size_t at = section.find("<title>"); at != std::string::npos;
-       at = section.find("<title>", at)) {
-    at += 7;
-    titles.push_back(section.substr(at, section.find("</title>", at) - at));
-  }
-  return titles;
 }
 
 // Where the time goes by the report, of one answer, by times in nanoseconds.

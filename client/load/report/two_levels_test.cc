@@ -10,6 +10,7 @@
 
 #include "client/load/report/compare.h"
 #include "client/load/report/html_report.h"
+#include "client/load/report/html_test_util.h"
 #include "client/load/report/json_report.h"
 #include "client/load/report/live_view.h"
 #include "client/load/report/text_report.h"
@@ -248,24 +249,6 @@ TEST(TwoLevelsTest, Html) {
        }) {
     EXPECT_THAT(page, HasSubstr(part));
   }
-}
-
-// The part of a page below a heading.
-std::string SectionOf(const std::string& page, const std::string& heading) {
-  const size_t begin = page.find("<h2>" + heading + "</h2>");
-  return begin == std::string::npos ? ""
-                                    : page.substr(begin, page.find("</section>", begin) - begin);
-}
-
-// What a chart's points say, in order.
-std::vector<std::string> TitlesIn(const std::string& section) {
-  std::vector<std::string> titles;
-  for (size_t at = section.find("<title>"); at != std::string::npos;
-       at = section.find("<title>", at)) {
-    at += 7;
-    titles.push_back(section.substr(at, section.find("</title>", at) - at));
-  }
-  return titles;
 }
 
 TEST(TwoLevelsTest, LatenciesHaveLogarithmicAxes) {
