@@ -60,7 +60,8 @@ template <typename Engine>
 py::object Reduce(const Engine& engine, const py::tuple& source, const std::vector<int>& statistics,
                   const std::vector<int32_t>& axes, bool ignore_nan, bool wrap,
                   double delta_degrees_of_freedom, const std::optional<py::tuple>& where,
-                  const py::object& initial, const py::object& empty) {
+                  const py::object& initial, const py::object& empty,
+                  std::optional<int> output_type) {
   client::ReductionOptions options{
       .grouping = ToGrouping(axes),
       .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
@@ -76,6 +77,7 @@ py::object Reduce(const Engine& engine, const py::tuple& source, const std::vect
   }
   SetEmptyGroup(empty, options.empty_group);
   if (!initial.is_none()) options.initial = ToScalar(initial);
+  if (output_type) options.output_type = static_cast<client::ElementType>(*output_type);
   const bool is_whole = std::holds_alternative<client::WholeArray>(options.grouping);
   const auto to_python = [count = statistics.size(), is_whole](client::ReductionResult result) {
     Execution execution = result.execution;
@@ -110,7 +112,8 @@ void AddReductions(py::class_<Engine>& engine) {
              py::arg("statistic"), py::arg("wrap"));
   engine.def("reduce", &Reduce<Engine>, py::arg("source"), py::arg("statistics"), py::arg("axis"),
              py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"), py::arg("where") = py::none(),
-             py::arg("initial") = py::none(), py::arg("empty") = "error");
+             py::arg("initial") = py::none(), py::arg("empty") = "error",
+             py::arg("output_type") = py::none());
 }
 template void AddReductions(py::class_<Connection>& engine);
 template void AddReductions(py::class_<LoopConnection>& engine);

@@ -2,6 +2,7 @@
 
 import itertools
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -49,6 +50,26 @@ class ReductionTest(PackageTest):
                         actual = getattr(self.gpu, name)(given, axis=axis, keepdims=keepdims)
                         self.assert_near(actual, exact(array, name, axis=axis, keepdims=keepdims),
                                          message)
+
+    def test_large_answers_are_rounded_by_the_server(self):
+        generator = np.random.default_rng(11)
+        for dtype in (np.float16, np.float32):
+            array = generator.normal(0, 1, (3, 65_536)).astype(dtype)
+            array[:, 0] = np.finfo(dtype).max
+            array[1, 1:4] = np.nan, np.inf, -0.0
+            with unittest.mock.patch.object(self.gpu._engine, "reduce",
+                                            wraps=self.gpu._engine.reduce) as asked:
+                actual = self.gpu.reduce(array, ["mean", "min", "count"], axis=0)
+                self.assertEqual(asked.call_args.kwargs["output_type"],
+                                 {"float16": 9, "float32": 11}[np.dtype(dtype).name])
+                half = self.gpu.reduce(array[:, :32_768], ["mean", "min", "count"], axis=0)
+                self.assertIsNone(asked.call_args.kwargs["output_type"])
+                # Whose sum may overflow, of which NumPy warns.
+                self.gpu.reduce(array[:, 1:], ["sum"], axis=0)
+                self.assertIsNone(asked.call_args.kwargs["output_type"])
+            for name, values in half.items():
+                self.assertEqual(actual[name].dtype, np.int64 if name == "count" else dtype)
+                self.assertEqual(actual[name][:32_768].tobytes(), values.tobytes())
 
     def test_positions_in_every_order(self):
         array = numbers(np.dtype("i4"), (4, 3, 5))

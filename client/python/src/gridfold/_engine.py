@@ -47,11 +47,14 @@ class Engine(Protocol):
 
     async def reduce(self, source: Source, statistics: Sequence[int], axis: Along, ignore_nan: bool,
                      wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None,
-                     empty: Any = "error") -> tuple[tuple[Any, ...], Execution]:
+                     empty: Any = "error", output_type: Optional[int] = None
+                     ) -> tuple[tuple[Any, ...], Execution]:
         """One number for each statistic of a whole array, otherwise one array.
 
         `where` is a mask of the source's shape. `empty` is what groups have that are too small for
         a statistic: "error", "nan", or a value; "error" is "nan" where there is a mask.
+        Floating-point values are of float64; where `output_type` is the number of a narrower type,
+        they may be rounded to it.
         """
 
     async def reduce_whole(self, array: "np.ndarray[Any, Any]", element_type: int, statistic: int,

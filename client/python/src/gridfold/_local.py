@@ -80,7 +80,8 @@ class LocalEngine:
 
     def reduce(self, source: Source, statistics: Sequence[int], axis: Along, ignore_nan: bool,
                wrap: bool, ddof: float, where: Optional[Source] = None, initial: Any = None,
-               empty: Any = "error") -> tuple[tuple[Any, ...], LocalExecution]:
+               empty: Any = "error", output_type: Optional[int] = None
+               ) -> tuple[tuple[Any, ...], LocalExecution]:
         start = time.perf_counter()
         here, place = matrix_of(self._source(source), axis)
         policy = ignore_nan, wrap, int(ddof)

@@ -22,6 +22,13 @@ _EXTREMES = {NUMBERS["min"], NUMBERS["max"], _RANGE}
 SPREADS = {NUMBERS["variance"], NUMBERS["standard_deviation"], NUMBERS["standard_error"]}
 _QUOTIENTS = {NUMBERS["mean"], NUMBERS["root_mean_square"], *SPREADS}
 
+# Statistics that are no further from 0 than some element: finite ones fit in the elements' dtype.
+_BOUNDED = {NUMBERS["min"], NUMBERS["max"], NUMBERS["mean"], NUMBERS["root_mean_square"]}
+# Fewer groups are not worth another type on their way.
+_NARROW_GROUPS_MIN = 65_536
+# Dtypes to which NumPy rounds float64 as servers do, at once. ml_dtypes goes to bfloat16 by float32.
+_ROUNDED_ALIKE = {np.dtype(np.float16), np.dtype(np.float32)}
+
 # What NumPy says of no elements: identities, NaN with a warning, or a ValueError.
 _OF_NOTHING: dict[int, str] = {
     NUMBERS["sum"]: "sum", NUMBERS["product"]: "prod", NUMBERS["min"]: "min",
@@ -90,7 +97,8 @@ async def reduce(engine: Engine, question: Question, statistics: Sequence[int], 
     values: Sequence[Any]
     try:
         values, execution = await engine.reduce(layout.source, asked, layout.axis, *_rules(policy),
-                                                empty=empty)
+                                                empty=empty,
+                                                output_type=_output_type(question, asked))
     except InvalidArgumentError:
         if not ignores:
             raise
@@ -103,6 +111,17 @@ async def reduce(engine: Engine, question: Question, statistics: Sequence[int], 
         _warn(dict(zip(asked, values)), policy)
     return [_finish(value, result_dtype(statistic, array.dtype), statistic, question)
             for statistic, value in zip(statistics, values)], execution
+
+
+def _output_type(question: Question, statistics: Sequence[int]) -> Optional[int]:
+    """The element type to which a server may round the values of many groups, to send fewer bytes:
+    where NumPy, which would do so here, had nothing to warn of, and gave the same bits."""
+    dtype = question.array.dtype
+    if dtype not in _ROUNDED_ALIKE or not set(statistics) - {_COUNT} <= _BOUNDED:
+        return None
+    if question.array.size < _NARROW_GROUPS_MIN * group_length(question):
+        return None
+    return BY_DTYPE[dtype] if set(statistics) & _BOUNDED else None
 
 
 async def of_all(engine: Engine, array: Any, *names: str) -> list[Any]:
