@@ -294,6 +294,25 @@ TEST_F(OutputTypeCallTest, MergesAndSubtractions) {
   ExpectInvalidField(subtract(), "output_type");
 }
 
+TEST_F(OutputTypeCallTest, MergesOfFoundKeys) {
+  v1::ReduceByKeyRequest request;
+  *request.mutable_keys() = ArrayOf(v1::ELEMENT_TYPE_INT32, std::vector<int32_t>{3, 1, 3, 9, 1});
+  *request.mutable_values() = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, RandomFloats(5));
+  request.mutable_found();
+  for (const v1::Statistic statistic : kStatistics) request.add_statistics(statistic);
+  request.set_return_accumulator(true);
+  v1::ReduceByKeyResponse doubles;
+  ASSERT_TRUE(server_.compute().ReduceByKey(caller_.MakeContext().get(), request, &doubles).ok());
+  v1::MergeAccumulatorsRequest merge;
+  merge.add_accumulators(doubles.accumulator());
+  merge.set_output_type(v1::ELEMENT_TYPE_FLOAT32);
+  v1::MergeAccumulatorsResponse merged;
+  ASSERT_TRUE(
+      server_.compute().MergeAccumulators(caller_.MakeContext().get(), merge, &merged).ok());
+  ExpectRounded(doubles, merged.keyed_reduction());
+  EXPECT_EQ(merged.keyed_reduction().accumulator(), doubles.accumulator());
+}
+
 TEST_F(OutputTypeCallTest, HistogramsHaveNone) {
   v1::ComputeHistogramRequest part;
   *part.mutable_array() = ArrayOf(v1::ELEMENT_TYPE_INT32, std::vector<int32_t>{1, 2});
