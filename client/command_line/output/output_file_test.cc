@@ -120,7 +120,7 @@ TEST_F(OutputFileTest, OpenDescriptorsAreNotOpenedAgain) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT, 0600);
   ASSERT_GE(descriptor, 0);
   ASSERT_EQ(write(descriptor, "before ", 7), 7);
-  for (const std::string& folder : {"/dev/fd/", "/proc/self/fd/"}) {
+  for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
     EXPECT_TRUE(WriteFile(folder + std::to_string(descriptor), {"x"}).ok()) << folder;
   }
   EXPECT_EQ(Get(path), "before xx");

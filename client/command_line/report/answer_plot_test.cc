@@ -262,7 +262,7 @@ TEST(PlotTest, AxesCountFromTheEndWhereTheyAreNegative) {
 }
 
 TEST(PlotTest, EightLinesAreDrawn) {
-  const auto plot = [](uint64_t rows, uint64_t columns, size_t axis) {
+  const auto plot = [](uint64_t rows, uint64_t columns, uint32_t axis) {
     return PlotScan(ScanOf(std::vector<double>(rows * columns, 1), {rows, columns}), Axis{axis});
   };
   EXPECT_EQ(CountOf("<path", *plot(8, 2, 1)), 8u);
