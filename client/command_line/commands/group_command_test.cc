@@ -39,7 +39,7 @@ TEST_F(GroupCommandTest, OptionsThatDoNotGoTogether) {
 
 TEST_F(GroupCommandTest, ARangeOfKeysIsTwoNumbers) {
   for (const std::string range : {"3", "3:", ":3", "x:3", "3:x", "3:-1", "18446744073709551616:1",
-                                   "-9223372036854775809:1", "1:2:3"}) {
+                                  "-9223372036854775809:1", "1:2:3"}) {
     ExpectUsageError({"@in.csv", "--key", "y", "--key-range", range},
                      "--key-range: '" + range + "' is not FIRST:COUNT");
   }
