@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import sys
 import weakref
 from typing import Any, Callable, Coroutine
 
@@ -14,7 +15,7 @@ from ._resident import ResidentArray
 from ._workers import Workers
 
 # Of arguments that may lie anywhere, or take long to be made an array.
-_LARGE = _native.STARTED_BYTES_MAX + 1
+_LARGE = sys.maxsize
 _SMALL = (type(None), bool, int, float, str, np.generic)
 
 
@@ -34,7 +35,7 @@ def _size_of(argument: Any) -> int:
         size = 0
         for one in argument:
             size += _size_of(one)
-            if size >= _LARGE:
+            if size > _native.STARTED_BYTES_MAX:
                 break
         return size
     return 8 if isinstance(argument, _SMALL) else _LARGE
