@@ -31,8 +31,8 @@ class ChannelPool {
     return At(next_.fetch_add(1, std::memory_order_relaxed));
   }
 
-  // The same for those who do not wait: of a channel that has failed to connect calls fail at once,
-  // and it is told to try again.
+  // The next channel for a call that nobody waits for: where it has failed to connect, the call
+  // fails at once, and the channel is told to try again.
   const std::shared_ptr<grpc::Channel>& NextAtOnce();
 
   // The channel of number `index` modulo their count.

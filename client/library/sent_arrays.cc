@@ -43,7 +43,7 @@ class MessageCutter {
   uint64_t sent_bytes() const { return sent_bytes_; }
 
  private:
-  // Of all arrays together.
+  // The bytes of one element of each array, together.
   static uint64_t ElementBytes(const SentArrays& arrays) {
     uint64_t bytes = 0;
     for (const auto& field : arrays.fields) bytes += field.size() / arrays.element_count;

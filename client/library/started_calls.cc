@@ -32,7 +32,7 @@ class Arrays {
   }
   void Add(const ArrayInput& array) { arrays_.push_back(&array); }
 
-  // Those of the caller's memory.
+  // The bytes of those arrays that are in the caller's memory.
   uint64_t size_bytes() const {
     uint64_t bytes = 0;
     for (const ArrayInput* const array : arrays_) {

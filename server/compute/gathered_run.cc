@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "server/compute/dealt_run.h"
+#include "server/compute/keyed_run.h"
+#include "server/compute/paired_run.h"
 #include "server/compute/planned_run.h"
 
 namespace gridfold::server {
@@ -22,7 +24,8 @@ using Places = std::vector<kernels::InputSpan*>;
 // Where a plan has the addresses of its arrays, in the order in which they were gathered; null
 // where it has no such array.
 kernels::InputSpan* MaskIn(std::optional<PlannedSelection>& selection) {
-  return selection && selection->mask ? &selection->mask->data : nullptr;
+  InputArray* const mask = MaskOf(selection);
+  return mask == nullptr ? nullptr : &mask->data;
 }
 Places PlacesIn(PlannedReduction& planned) {
   return {&planned.input.data, MaskIn(planned.selection)};

@@ -21,7 +21,7 @@ absl::Status RequireThatOfRegions(absl::Span<InputArray* const> inputs,
   return absl::OkStatus();
 }
 
-// That of the largest array which one device has, as the first of equals.
+// The engine of the largest array that one device has; of equals, that of the first.
 std::optional<uint32_t> EngineOfLargest(absl::Span<InputArray* const> inputs) {
   const InputArray* largest = nullptr;
   for (const InputArray* const input : inputs) {

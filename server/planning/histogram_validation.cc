@@ -180,8 +180,7 @@ absl::Status PlanPlace(const PlanningContext& context, HistogramArrays& arrays,
                        PlannedHistogram& planned) {
   const auto [samples, y, weights] = arrays.all();
   if (!arrays.AreSharded() || planned.selection || planned.rule) {
-    InputArray* const inputs[] = {samples, y, weights,
-                                  planned.selection ? MaskOf(*planned.selection) : nullptr};
+    InputArray* const inputs[] = {samples, y, weights, MaskOf(planned.selection)};
     absl::Status status = Gather(inputs, std::nullopt, context, planned.gather);
     if (!status.ok()) return status;
     planned.engine = EngineOf(inputs);

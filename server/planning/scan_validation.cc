@@ -76,8 +76,7 @@ absl::Status PlanPlace(const v1::ScanArrayRequest& request, const PlannedGroups&
   const bool is_dealt = planned.input.is_sharded() && !planned.selection && !required &&
                         !groups.rearrangement && !is_by_columns && !planned.plan.is_moving();
   if (is_dealt) return RefuseStrategy(request, "a sharded array");
-  InputArray* const inputs[] = {&planned.input,
-                                planned.selection ? MaskOf(*planned.selection) : nullptr};
+  InputArray* const inputs[] = {&planned.input, MaskOf(planned.selection)};
   absl::Status status = Gather(inputs, required, context, planned.gather);
   auto* const made = std::get_if<NewArrayResult>(&planned.result);
   if (made != nullptr) made->engine = EngineOf(inputs).value_or(made->engine);

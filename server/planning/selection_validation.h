@@ -42,9 +42,12 @@ absl::StatusOr<PlannedSelection> PlanSelection(const v1::ArraySource* where,
                                                const InputArray& array,
                                                const PlanningContext& context);
 
-// Null: none.
+// The mask of a selection; null where there is none.
 inline InputArray* MaskOf(PlannedSelection& selection) {
   return selection.mask ? &*selection.mask : nullptr;
+}
+inline InputArray* MaskOf(std::optional<PlannedSelection>& selection) {
+  return selection ? MaskOf(*selection) : nullptr;
 }
 
 // Adds what elements of so many bytes take, `selected_count_max` of them selected, and where.
