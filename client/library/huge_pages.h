@@ -11,6 +11,10 @@ namespace gridfold::client {
 // since the faults of small ones take longer than the copy.
 void ReserveLarge(uint64_t size_bytes, std::string& data);
 
+// Makes `data`, which is empty, as many zeros, in such room. Where it is very much several threads
+// bring its pages, as one would take longer than a result takes to arrive over several connections.
+void ResizeLarge(uint64_t size_bytes, std::string& data);
+
 }  // namespace gridfold::client
 
 #endif  // GRIDFOLD_CLIENT_LIBRARY_HUGE_PAGES_H_

@@ -195,10 +195,7 @@ absl::StatusOr<ScanResult> ArrayCalls::ScanByResident(const ArrayView& array,
   // Memory for the results takes about as long to come as the elements to go.
   std::string data;
   std::jthread room([&] {
-    if (!IsInline(options)) return;
-    const uint64_t size_bytes = ResultBytes(array, options);
-    ReserveLarge(size_bytes, data);
-    data.resize(size_bytes);
+    if (IsInline(options)) ResizeLarge(ResultBytes(array, options), data);
   });
   ResidentUpload upload(*this, budget, progress);
   const absl::StatusOr<ArrayInput> input = upload.Send(array);

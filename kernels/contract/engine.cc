@@ -15,6 +15,19 @@ HostSpan SpanOfWords(std::span<const uint64_t> words) {
 
 }  // namespace
 
+uint64_t Lane::ResidentStateBytes(const ReductionPlan&) const { return 0; }
+
+absl::Status Lane::ReduceInto(const ReductionPlan&, InputSpan, MutableResidentSpan, std::stop_token,
+                              RunStatistics&) {
+  return absl::UnimplementedError("the engine keeps no states");
+}
+
+absl::StatusOr<ReductionResult> Lane::MergeStates(const ReductionPlan&, uint64_t,
+                                                  std::span<const ResidentStates>,
+                                                  std::stop_token) {
+  return absl::UnimplementedError("the engine keeps no states");
+}
+
 absl::StatusOr<ScanTotals> Lane::FindScanTotals(const ScanPlan&, InputSpan, std::stop_token,
                                                 RunStatistics&) {
   return absl::UnimplementedError("no quicker than the scan");

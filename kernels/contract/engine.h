@@ -127,6 +127,12 @@ struct HistogramInput {
   InputSpan weights;  // Weighted plans only.
 };
 
+// What a part of a reduction's elements leaves with an engine: the states of all groups.
+struct ResidentStates {
+  MutableResidentSpan states;
+  uint64_t first_index = 0;  // Of the part's first element of each group, in the whole group.
+};
+
 // Counters of a histogram as words: underflow, overflow and NaN, then one for each bin.
 inline constexpr uint64_t kOutcomeWords = 3;
 inline uint64_t CounterWordBytes(const HistogramPlan& plan) {
@@ -141,6 +147,27 @@ class Lane {
   virtual absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, InputSpan input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) = 0;
+
+  // Bytes of a group's state as ReduceInto leaves it, the same for all engines of the kind. 0 where
+  // the engine keeps none.
+  virtual uint64_t ResidentStateBytes(const ReductionPlan& plan) const;
+
+  // Reduces as RunReduction does, and leaves the states of all groups where MergeStates reads them:
+  // `states` holds ResidentStateBytes for each, aligned to two words; unspecified on error.
+  // Requires a plan of columns that returns states, and a resident input. Errors: UNIMPLEMENTED
+  // where the engine keeps no states.
+  virtual absl::Status ReduceInto(const ReductionPlan& plan, InputSpan input,
+                                  MutableResidentSpan states, std::stop_token stop,
+                                  RunStatistics& statistics);
+
+  // The values of the plan's groups, columns all, from the states that ReduceInto left of all parts
+  // of their elements: the plan's first group is group `first_state` there. The first part lies
+  // with the lane's engine, and what it has of these groups is unspecified afterwards; the others
+  // lie with any engine of the kind. Errors: those of RunReduction; UNIMPLEMENTED as above.
+  virtual absl::StatusOr<ReductionResult> MergeStates(const ReductionPlan& plan,
+                                                      uint64_t first_state,
+                                                      std::span<const ResidentStates> parts,
+                                                      std::stop_token stop);
 
   // `output` holds exactly plan.output_size_bytes() bytes, none of the input's; its content is
   // unspecified on error.

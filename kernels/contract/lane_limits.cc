@@ -64,6 +64,12 @@ absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan&
                      CheckGroupsFit(options, plan)});
 }
 
+absl::Status CheckReduceIntoFits(const LaneOptions& options, ReductionPlan plan,
+                                 const InputSpan& input) {
+  plan.return_states = false;
+  return CheckReductionFits(options, plan, input);
+}
+
 absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, const InputSpan& input,
                            const OutputSpan& output) {
   return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),

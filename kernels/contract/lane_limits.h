@@ -15,6 +15,9 @@ uint64_t OutputBytesPerGroup(const ReductionPlan& plan);
 
 absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
                                 const InputSpan& input);
+// Of ReduceInto, whose states are not in the lane.
+absl::Status CheckReduceIntoFits(const LaneOptions& options, ReductionPlan plan,
+                                 const InputSpan& input);
 
 absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, const InputSpan& input,
                            const OutputSpan& output);

@@ -202,11 +202,7 @@ void ShiftIndices(uint64_t first_index, ReductionResult& result) {
     for (uint64_t& slot : column.slots) slot += first_index;
   }
   const auto shift = [first_index](auto& groups) {
-    for (auto& state : groups) {
-      auto& extremes = state.template Part<kExtremesPart>();
-      if (extremes.min.index != kNoIndex) extremes.min.index += first_index;
-      if (extremes.max.index != kNoIndex) extremes.max.index += first_index;
-    }
+    for (auto& state : groups) state.template Part<kExtremesPart>().ShiftIndices(first_index);
   };
   std::visit(
       [&shift](auto& groups) {

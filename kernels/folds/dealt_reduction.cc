@@ -118,7 +118,10 @@ absl::Status DealtReduction::Check(const ReductionPlan& plan, const Cuts& cuts) 
 }
 
 DealtReduction::DealtReduction(ReductionPlan plan, Cuts cuts)
-    : plan_(std::move(plan)), cuts_(std::move(cuts)), parts_(cuts_.size() - 1) {}
+    : plan_(std::move(plan)),
+      cuts_(std::move(cuts)),
+      parts_(cuts_.size() - 1),
+      rooms_(parts_.size()) {}
 
 absl::Status DealtReduction::RunPart(size_t part, const InputSpan& input, Lane& lane,
                                      const std::stop_token& stop, RunStatistics& statistics) {
@@ -143,11 +146,27 @@ absl::Status DealtReduction::RunPart(size_t part, const InputSpan& input, Lane& 
   return absl::OkStatus();
 }
 
+uint64_t DealtReduction::RoomBytes(const ReductionPlan& plan, const Lane& lane) {
+  return lane.ResidentStateBytes(PlanOfStates(plan)) * plan.grouping.group_count;
+}
+
+absl::Status DealtReduction::RunPartInto(size_t part, const InputSpan& input,
+                                         MutableResidentSpan room, Lane& lane,
+                                         const std::stop_token& stop, RunStatistics& statistics) {
+  const Piece piece = CommonPiece(cuts_[part], cuts_[part + 1]);
+  rooms_[part] = {room, FirstIndexOf(piece)};
+  return lane.ReduceInto(piece.plan, input, room, stop, statistics);
+}
+
+uint64_t DealtReduction::FirstIndexOf(const Piece& piece) const {
+  const bool by_columns = plan_.grouping.kind == GroupingKind::kAxis0;
+  return piece.first_element / (by_columns ? plan_.array.columns : 1);
+}
+
 // Makes indices of columns, or of the whole array, those of all parts together.
 void DealtReduction::ShiftToWhole(Piece& piece) const {
-  const bool by_columns = plan_.grouping.kind == GroupingKind::kAxis0;
   if ((PartsOf(plan_) & kExtremesPart) == 0 || piece.first_element == 0) return;
-  ShiftIndices(piece.first_element / (by_columns ? plan_.array.columns : 1), piece.result);
+  ShiftIndices(FirstIndexOf(piece), piece.result);
 }
 
 std::vector<DealtReduction::Piece> DealtReduction::PiecesOf(size_t part) const {
@@ -233,11 +252,15 @@ void DealtReduction::AddSegments(uint64_t begin, uint64_t end, bool is_last,
   }
 }
 
-absl::StatusOr<ReductionResult> DealtReduction::Finish() {
-  return HasCommonGroups(plan_) ? FinishCommon() : FinishConsecutive();
+absl::StatusOr<ReductionResult> DealtReduction::Finish(Lane& lane) {
+  return HasCommonGroups(plan_) ? FinishCommon(lane) : FinishConsecutive();
 }
 
 size_t DealtReduction::BeginMerge(size_t slices_max) {
+  if (rooms_.front().states.data != nullptr) {
+    slices_ = ReductionSlices::MakeResident(plan_, rooms_);
+    return rooms_.size();
+  }
   // An accumulator is written group by group.
   if (!HasCommonGroups(plan_) || plan_.return_states) return 0;
   const uint64_t count =
@@ -247,8 +270,8 @@ size_t DealtReduction::BeginMerge(size_t slices_max) {
   return count;
 }
 
-absl::Status DealtReduction::MergeSlice(size_t slice, const std::stop_token& stop) {
-  return slices_->Merge(slice, stop);
+absl::Status DealtReduction::MergeSlice(size_t slice, Lane& lane, const std::stop_token& stop) {
+  return slices_->Merge(slice, lane, stop);
 }
 
 void DealtReduction::BeginSlices(size_t count) {
@@ -259,10 +282,10 @@ void DealtReduction::BeginSlices(size_t count) {
   slices_ = ReductionSlices::Make(plan_, std::move(states), count);
 }
 
-absl::StatusOr<ReductionResult> DealtReduction::FinishCommon() {
+absl::StatusOr<ReductionResult> DealtReduction::FinishCommon(Lane& lane) {
   if (slices_ == nullptr) {
     BeginSlices(1);
-    if (absl::Status status = slices_->Merge(0, {}); !status.ok()) return status;
+    if (absl::Status status = slices_->Merge(0, lane, {}); !status.ok()) return status;
   }
   return slices_->Finish();
 }

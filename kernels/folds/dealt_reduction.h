@@ -6,13 +6,14 @@
 //     status = dealt.RunPart(part, its elements, lane, stop, statistics)
 //   when all of them have returned OK, in any threads, for every slice of
 //   dealt.BeginMerge(how many there may be):
-//     status = dealt.MergeSlice(slice, stop)
+//     status = dealt.MergeSlice(slice, lane, stop)
 //   when all of those have:
-//     result = dealt.Finish()
+//     result = dealt.Finish(lane)
 //
 // The elements of a part are those from one cut to the next. Groups that lie in a part whole are
 // finished by its lane; of groups that a cut goes through, as the whole array, or columns, lanes
-// hand out the states, which are then made one.
+// hand out the states, which are then made one: on the host, or, of columns, where they are given
+// room, by the engines that they stay with.
 #ifndef GRIDFOLD_KERNELS_FOLDS_DEALT_REDUCTION_H_
 #define GRIDFOLD_KERNELS_FOLDS_DEALT_REDUCTION_H_
 
@@ -53,16 +54,29 @@ class DealtReduction {
   absl::Status RunPart(size_t part, const InputSpan& input, Lane& lane, const std::stop_token& stop,
                        RunStatistics& statistics);
 
+  // Whether states of parts may stay with engines: those of columns of which values are asked for.
+  static bool CanHaveRoom(const ReductionPlan& plan) {
+    return plan.grouping.kind == GroupingKind::kAxis0 && !plan.return_states;
+  }
+  // The bytes of room that a part's states take; 0 where the lane's engine keeps none.
+  static uint64_t RoomBytes(const ReductionPlan& plan, const Lane& lane);
+  // RunPart, with room of the lane's engine for the states, which must last until all slices are
+  // merged. All parts have elements and room, or none has room.
+  absl::Status RunPartInto(size_t part, const InputSpan& input, MutableResidentSpan room,
+                           Lane& lane, const std::stop_token& stop, RunStatistics& statistics);
+
   // In how many slices the states are to be merged, each of so many groups that another thread is
-  // worth it: at most `slices_max`, and none where Finish does all that there is to do. Once.
+  // worth it: at most `slices_max`, and none where Finish does all that there is to do. Of states
+  // that stayed with engines, as many as there are parts, whatever the most. Once.
   size_t BeginMerge(size_t slices_max);
 
-  // Thread-safe for different slices; once for each. Errors: CANCELLED.
-  absl::Status MergeSlice(size_t slice, const std::stop_token& stop);
+  // Thread-safe for different slices; once for each. Of states that stayed with engines, each by a
+  // lane of the engine that has the part of the slice's number. Errors: CANCELLED, INTERNAL.
+  absl::Status MergeSlice(size_t slice, Lane& lane, const std::stop_token& stop);
 
   // What an engine returns for the plan of the whole array: of values that do not fit, the first
-  // group's error. Once.
-  absl::StatusOr<ReductionResult> Finish();
+  // group's error. The lane may be any. Once.
+  absl::StatusOr<ReductionResult> Finish(Lane& lane);
 
  private:
   // What a lane runs at once: consecutive groups, or a part of one group (or of all columns).
@@ -80,14 +94,17 @@ class DealtReduction {
   void AddSegments(uint64_t begin, uint64_t end, bool is_last, std::vector<Piece>& pieces) const;
   Piece CommonPiece(uint64_t begin, uint64_t end) const;
   Piece Fragment(uint64_t group, uint64_t begin, uint64_t end) const;
+  // What is added to indices of the piece's columns, or of the piece.
+  uint64_t FirstIndexOf(const Piece& piece) const;
   void ShiftToWhole(Piece& piece) const;
   void BeginSlices(size_t count);
-  absl::StatusOr<ReductionResult> FinishCommon();
+  absl::StatusOr<ReductionResult> FinishCommon(Lane& lane);
   absl::StatusOr<ReductionResult> FinishConsecutive();
 
   const ReductionPlan plan_;
   const Cuts cuts_;
   std::vector<std::vector<Piece>> parts_;
+  std::vector<ResidentStates> rooms_;        // Of each part, where they have any.
   std::unique_ptr<ReductionSlices> slices_;  // Once the merge of common groups has begun.
 };
 

@@ -280,6 +280,10 @@ inline constexpr uint64_t kDealtBytesPerStateByte = 256;
 // not by the host: of 1 GiB on two H200, 131,072 bins took 0.50 ms that way and 0.59 by the host,
 // 1,048,576 bins 2.3 and 2.7, 4,000,000 bins 6.8 and 13.7, with the way to the host.
 inline constexpr uint64_t kCombinedBytesMin = kMiB;
+// States of columns from which on devices that have shards merge them, and not the host; and how
+// many bytes of a shard there are for each byte of its states where lanes have no room for these.
+inline constexpr uint64_t kCombinedStateBytesMin = 64 * kKiB;
+inline constexpr uint64_t kShardBytesPerStateByte = 4;
 // The part of a GPU's free memory that is for resident arrays, in units of so many bytes, where
 // --resident-bytes does not say how much; lanes take some of the rest.
 inline constexpr uint64_t kResidentMemoryPart = 2;

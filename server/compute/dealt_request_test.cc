@@ -216,33 +216,84 @@ TEST_F(DealtRequestTest, OperationsOnShardedArrays) {
   on_arrays(weighted);
 }
 
-// So many columns that lanes merge their states in slices.
+// So many columns that devices keep their states, and each merges a slice of them; where there is
+// no room for that, lanes merge slices on the host.
 TEST_F(DealtRequestTest, ManyColumns) {
   constexpr uint64_t kWide = 5000;
   constexpr uint64_t kFew = 40;
   std::vector<float> table = Floats(kFew * kWide);
   for (uint64_t i = 0; i < kWide; ++i) table[i] = 1;  // Each column has an element that counts.
-  ExpectSameBits([&](Devices& devices) {
+  const auto ask = [&](Devices& devices, uint64_t jobs_of_device) {
     PutSharded(devices, "m", v1::ELEMENT_TYPE_FLOAT32, {kFew, kWide}, table);
-    const uint64_t before = devices.server().GetStatistics().jobs_accepted();
+    const auto before = devices.server().GetStatistics();
     std::string answer = Answer(devices, Reduction(Resident("m"), 0));
     const v1::ExecutionStatistics& execution = devices.caller().reduced.execution();
-    const uint64_t jobs = devices.server().GetStatistics().jobs_accepted() - before;
+    const auto after = devices.server().GetStatistics();
     const uint64_t device_count = execution.device_count();
-    // A part for each device, then a slice for each of its two lanes.
-    EXPECT_EQ(jobs, device_count == 1 ? 1 : 3 * device_count);
+    EXPECT_EQ(after.jobs_accepted() - before.jobs_accepted(),
+              device_count == 1 ? 1 : jobs_of_device * device_count);
+    EXPECT_EQ(after.resident_bytes(), before.resident_bytes());
     EXPECT_EQ(execution.bytes_read(), table.size() * sizeof(float)) << "once, whoever merges";
     v1::ReduceArrayRequest part = Reduction(Resident("m"), 0);
     part.set_return_accumulator(true);
     return answer + Answer(devices, part);
-  });
+  };
+  // A part for each device, then a slice for each.
+  ExpectSameBits([&](Devices& devices) { return ask(devices, 2); });
+  Limits limits;
+  limits.lane_count = 2;
+  limits.resident_bytes_max = table.size() * sizeof(float) + 64 * kKiB;
+  Devices one(1, limits);
+  Devices two(2, limits);
+  // A slice for each of its two lanes.
+  EXPECT_EQ(ask(two, 3), ask(one, 1));
   v1::ArraySource matrix = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, table);
   matrix.mutable_inline_array()->add_shape(kFew);
   matrix.mutable_inline_array()->add_shape(kWide);
   ExpectSameBits([&](Devices& devices) { return Answer(devices, Reduction(matrix, 0)); });
 }
 
-// More than lanes have room for the states of: one device has the whole array.
+// More states than lanes hold, which devices keep; where these have no room either, the request is
+// refused, and can be made again.
+TEST_F(DealtRequestTest, ColumnsWhoseStatesOnlyDevicesHold) {
+  constexpr uint64_t kWide = 1000;
+  constexpr uint64_t kFew = 1200;
+  const std::vector<float> rows = Floats(kFew / 100 * kWide);
+  const auto put = [&](Devices& devices) {
+    const auto created =
+        devices.caller().Create(NewSharded("m", v1::ELEMENT_TYPE_FLOAT32, {kFew, kWide}));
+    ASSERT_TRUE(created.ok()) << created.error_message();
+    for (uint64_t i = 0; i < 100; ++i) {
+      ASSERT_TRUE(devices.caller().Write("m", {Chunk(i * rows.size(), BytesOf(rows))}).ok());
+    }
+  };
+  const auto limits_of = [](uint64_t resident_bytes) {
+    Limits limits;
+    limits.lane_count = 2;
+    limits.message_bytes_max = 128 * kKiB;
+    limits.resident_bytes_max = resident_bytes;
+    return limits;
+  };
+  Devices one(1, limits_of(16 * kMiB));
+  put(one);
+  const std::string expected = Answer(one, Reduction(Resident("m"), 0));
+  for (const int count : {2, 3}) {
+    if (MakeDevices(count).empty()) continue;
+    Devices several(count, limits_of(16 * kMiB));
+    put(several);
+    const uint64_t before = several.server().GetStatistics().jobs_accepted();
+    EXPECT_EQ(Answer(several, Reduction(Resident("m"), 0)), expected);
+    const auto jobs = several.server().GetStatistics().jobs_accepted() - before;
+    EXPECT_EQ(jobs, 2 * static_cast<uint64_t>(count));
+  }
+  Devices full(2, limits_of(kFew * kWide * sizeof(float) / 2 + 16 * kKiB));
+  put(full);
+  ExpectError(full.caller().Compute(Reduction(Resident("m"), 0)),
+              grpc::StatusCode::RESOURCE_EXHAUSTED, kReasonArrayQuota);
+}
+
+// More states than lanes hold, which take more room than the elements do: one device has the whole
+// array.
 TEST_F(DealtRequestTest, ColumnsWhoseStatesDoNotFit) {
   constexpr uint64_t kWide = 40'000;
   constexpr uint64_t kFew = 20;

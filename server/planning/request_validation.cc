@@ -93,12 +93,20 @@ absl::Status PlanValues(const v1::ReduceArrayRequest& request,
   return absl::OkStatus();
 }
 
-// Whether the devices that have the array reduce their shards by themselves: not where lanes have
-// no room for the states of so many columns, while they have some for their values.
+// Whether there is a place for the states of all parts: in the lanes, or, of columns, beside the
+// resident arrays, unless the copies that one device needs of the others' elements take less.
+bool CanKeepStates(const PlannedReduction& planned, const Limits& limits) {
+  const uint64_t state_bytes = kernels::DealtStateBytes(planned.plan);
+  if (state_bytes <= limits.lane().output_bytes_max) return true;
+  return kernels::DealtReduction::CanHaveRoom(planned.plan) &&
+         state_bytes <= planned.plan.array.size_bytes() / planned.input.resident->shards.size() /
+                            kShardBytesPerStateByte;
+}
+
+// Whether the devices that have the array reduce their shards by themselves.
 bool CanBeDealt(const PlannedReduction& planned, const PlannedGroups& groups,
                 const Limits& limits) {
-  return !groups.rearrangement && !planned.tolerant &&
-         kernels::DealtStateBytes(planned.plan) <= limits.lane().output_bytes_max &&
+  return !groups.rearrangement && !planned.tolerant && CanKeepStates(planned, limits) &&
          kernels::DealtReduction::Check(planned.plan, CutsOf(planned.input.resident->shards)).ok();
 }
 
@@ -241,9 +249,10 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
   absl::Status status = PlanValues(request, groups.array, std::move(spec), limits, planned);
   if (status.ok()) status = CheckAnswerSize(planned.plan, limits);
   if (status.ok() && planned.input.is_sharded()) {
-    status = CanBeDealt(planned, groups, limits)
-                 ? RefuseStrategy(request, "a sharded array")
-                 : Gather({&planned.input}, std::nullopt, context, planned.gather);
+    const bool is_dealt = CanBeDealt(planned, groups, limits);
+    if (is_dealt) planned.state_arrays = context.arrays;
+    status = is_dealt ? RefuseStrategy(request, "a sharded array")
+                      : Gather({&planned.input}, std::nullopt, context, planned.gather);
   }
   if (status.ok() && groups.rearrangement) {
     status = Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),

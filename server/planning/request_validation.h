@@ -62,6 +62,7 @@ struct PlannedReduction {
   std::optional<PlannedGather> gather;  // Before all else.
   std::optional<PlannedRearrangement> rearrangement;
   uint64_t first_index = 0;
+  std::optional<TenantArrays> state_arrays;  // In whose room devices may keep states of shards.
 };
 
 // Where the result of a scan goes: into the answer, into a resident array that is new or the

@@ -21,6 +21,7 @@
 #include "kernels/cpu/paired/paired.h"
 #include "kernels/cpu/rearrange/rearrange.h"
 #include "kernels/cpu/reduce/reduce.h"
+#include "kernels/cpu/reduce/resident_states.h"
 #include "kernels/cpu/scan/scan.h"
 #include "kernels/cpu/select/select.h"
 #include "kernels/memory/host_resident_pool.h"
@@ -129,6 +130,32 @@ class CpuLane final : public Lane {
     return Run<absl::StatusOr<ReductionResult>>(plan, stop, statistics, [&](JobContext& job) {
       return ReduceOnCpu(plan, joiner_.Join(input), job);
     });
+  }
+
+  uint64_t ResidentStateBytes(const ReductionPlan& plan) const override {
+    return StateBytesOnCpu(plan);
+  }
+
+  absl::Status ReduceInto(const ReductionPlan& plan, InputSpan input, MutableResidentSpan states,
+                          std::stop_token stop, RunStatistics& statistics) override {
+    absl::Status status = CheckReduceIntoFits(options_, plan, input);
+    if (!status.ok()) return status;
+    const absl::StatusOr<ReductionResult> result = Run<absl::StatusOr<ReductionResult>>(
+        plan, std::move(stop), statistics,
+        [&](JobContext& job) { return ReduceOnCpu(plan, joiner_.Join(input), job); });
+    if (!result.ok()) return result.status();
+    KeepStatesOnCpu(result->states, states);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ReductionResult> MergeStates(const ReductionPlan& plan, uint64_t first_state,
+                                              std::span<const ResidentStates> parts,
+                                              std::stop_token stop) override {
+    if (absl::Status status = CheckGroupsFit(options_, plan); !status.ok()) return status;
+    RunStatistics unused;
+    return Run<absl::StatusOr<ReductionResult>>(
+        plan, std::move(stop), unused,
+        [&](JobContext& job) { return MergeStatesOnCpu(plan, first_state, parts, job); });
   }
 
   absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,

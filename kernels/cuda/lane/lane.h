@@ -26,6 +26,7 @@
 #include "kernels/cuda/lane/layout.h"
 #include "kernels/cuda/lane/part_copier.h"
 #include "kernels/cuda/lane/staging_ring.h"
+#include "kernels/cuda/reduce/reduce.h"
 #include "kernels/cuda/scan/scan.h"
 #include "kernels/numerics/arithmetic/scaled_product.h"
 #include "kernels/numerics/arithmetic/unbounded_sum.h"
@@ -44,6 +45,12 @@ class CudaLane final : public Lane {
   absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, InputSpan input,
                                                std::stop_token stop,
                                                RunStatistics& statistics) override;
+  uint64_t ResidentStateBytes(const ReductionPlan& plan) const override;
+  absl::Status ReduceInto(const ReductionPlan& plan, InputSpan input, MutableResidentSpan states,
+                          std::stop_token stop, RunStatistics& statistics) override;
+  absl::StatusOr<ReductionResult> MergeStates(const ReductionPlan& plan, uint64_t first_state,
+                                              std::span<const ResidentStates> parts,
+                                              std::stop_token stop) override;
   absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                        std::stop_token stop, RunStatistics& statistics) override;
   absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
@@ -106,6 +113,19 @@ class CudaLane final : public Lane {
   absl::Status Reduce(const ReductionPlan& plan, const InputSpan& input,
                       const std::stop_token& stop, RunStatistics& statistics,
                       ReductionResult& result);
+  // Stages the input and enqueues the reduction, whose output goes where `output_of` says of its
+  // route. Returns the route.
+  absl::StatusOr<ReductionRoute> EnqueueReduction(
+      const ReductionPlan& plan, const InputSpan& input,
+      absl::FunctionRef<ReductionOutput(const ReductionRoute&)> output_of,
+      const std::stop_token& stop, RunStatistics& statistics);
+  // Brings what a reduction has written, `states` first; the error of the first group that failed.
+  absl::Status CopyAnswer(const ReductionPlan& plan, const std::byte* answer,
+                          MutableHostSpan states, const std::stop_token& stop,
+                          ReductionResult& result);
+  absl::Status Merge(const ReductionPlan& plan, uint64_t first_state,
+                     std::span<const ResidentStates> parts, const std::stop_token& stop,
+                     ReductionResult& result);
   absl::Status Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
                     ScanCarry* carry, const std::stop_token& stop, RunStatistics& statistics);
   absl::Status TotalStaged(const ScanPlan& plan, const InputSpan& input,

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
 #include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/reduce/plan/brief_extremes.h"
+#include "kernels/cuda/reduce/plan/geometry.h"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/row_moments.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
@@ -16,6 +18,9 @@
 namespace gridfold::kernels::cuda {
 
 namespace {
+
+// More than are resident at a time, whatever a state's registers are.
+constexpr uint64_t kStateMergeBlocksPerMultiprocessor = 16;
 
 ReductionParameters MakeParameters(const ReductionPlan& plan, const ReductionInput& input,
                                    const ReductionOutput& output) {
@@ -288,14 +293,31 @@ bool ReductionCanFail(const ReductionPlan& plan) {
   });
 }
 
+absl::Status ClearFailures(const ReductionPlan& plan, const ReductionOutput& output,
+                           cudaStream_t stream) {
+  if (!ReductionCanFail(plan)) return absl::OkStatus();
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaMemsetAsync(output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
+  return absl::OkStatus();
+}
+
+absl::Status LaunchStateMerge(const ReductionPlan& plan, const StateMergeWork& work,
+                              const ReductionOutput& output, const DeviceProperties& properties,
+                              cudaStream_t stream) {
+  const uint64_t blocks_max =
+      static_cast<uint64_t>(properties.multiprocessor_count) * kStateMergeBlocksPerMultiprocessor;
+  const LaunchShape shape{
+      .grid = dim3(GridStrideBlocks(work.count, kStateMergeThreads, blocks_max)),
+      .block = dim3(kStateMergeThreads)};
+  const ReductionKernels kernels = KernelsOf(plan.array.element_type, ReductionParts(plan));
+  return Launch(kernels.merge_states, shape, stream, MakeParameters(plan, {}, output), work);
+}
+
 absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionRoute& route,
                              const ReductionInput& input, const ReductionOutput& output,
                              Scratch& scratch, const DeviceProperties& properties,
                              cudaStream_t stream) {
-  if (ReductionCanFail(plan)) {
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(
-        cudaMemsetAsync(output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
-  }
+  if (absl::Status status = ClearFailures(plan, output, stream); !status.ok()) return status;
   if (route.family() == ReductionFamily::kNothing) return absl::OkStatus();
   if (route.family() != ReductionFamily::kProduct) {
     const ReductionParameters parameters = MakeParameters(plan, input, output);

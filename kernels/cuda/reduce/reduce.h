@@ -13,6 +13,7 @@
 #include "kernels/contract/reduction_states.h"
 #include "kernels/cuda/device/properties.h"
 #include "kernels/cuda/device/scratch.h"
+#include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/route.h"
 
 namespace gridfold::kernels::cuda {
@@ -52,6 +53,17 @@ absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionRoute& ro
                              const ReductionInput& input, const ReductionOutput& output,
                              Scratch& scratch, const DeviceProperties& properties,
                              cudaStream_t stream);
+
+// Enqueues the merge of states as LaunchReduction left them of a plan of columns. Where the work is
+// the last of these groups, it writes their values, and which fail, to `output`, whose failures
+// ClearFailures has cleared. Needs no scratch. Errors: INTERNAL from CUDA.
+absl::Status LaunchStateMerge(const ReductionPlan& plan, const StateMergeWork& work,
+                              const ReductionOutput& output, const DeviceProperties& properties,
+                              cudaStream_t stream);
+
+// Enqueues that no group of the plan has failed.
+absl::Status ClearFailures(const ReductionPlan& plan, const ReductionOutput& output,
+                           cudaStream_t stream);
 
 // Bytes of the array that LaunchReduction reads. A floating-point product takes a pass of its own.
 uint64_t ReductionBytesRead(const ReductionPlan& plan);

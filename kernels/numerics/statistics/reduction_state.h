@@ -144,6 +144,9 @@ struct ExtremeState {
     return false;
   }
   GRIDFOLD_HD void Add(T x, uint64_t i) { Merge({ToCompute(x), i}); }
+  GRIDFOLD_HD void ShiftIndex(uint64_t first_index) {
+    if (index != kNoIndex) index += first_index;
+  }
   GRIDFOLD_HD void Merge(const ExtremeState& other) {
     if (other.index == kNoIndex) return;
     if (index == kNoIndex || IsBefore(other.value, value) ||
@@ -160,6 +163,11 @@ struct ExtremesState {
   GRIDFOLD_HD void Add(T x, uint64_t i) {
     min.Add(x, i);
     max.Add(x, i);
+  }
+  // Makes indices of a part those of the whole, in which the part begins at `first_index`.
+  GRIDFOLD_HD void ShiftIndices(uint64_t first_index) {
+    min.ShiftIndex(first_index);
+    max.ShiftIndex(first_index);
   }
   GRIDFOLD_HD void Merge(const ExtremesState& other) {
     min.Merge(other.min);

@@ -107,12 +107,25 @@ struct ColumnWork {
   void* outliers;
 };
 
+// Work of the kernel that merges the states of another part into those of one.
+inline constexpr uint32_t kStateMergeThreads = 128;
+struct StateMergeWork {
+  void* states;  // Of `count` groups, from `first_group` on.
+  uint64_t first_index;
+  const void* others;  // As many, of the other part; null where there is none.
+  uint64_t others_first_index;
+  uint64_t first_group;
+  uint64_t count;
+  bool is_last;  // Values are written; else the merged states take the place of the first ones.
+};
+
 using StripKernel = void (*)(ReductionParameters, TileWork);
 
 struct ReductionKernels {
   void (*tiles)(ReductionParameters, TileWork);  // Or `strips`, of integers.
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
+  void (*merge_states)(ReductionParameters, StateMergeWork);
   // These take most tiles before `columns` does, where HasFirstColumns; else they are null.
   void (*first_columns)(ReductionParameters, ColumnWork);
   void (*whole_first_columns)(ReductionParameters, ColumnWork);

@@ -10,6 +10,7 @@
 #include "kernels/cuda/reduce/columns/moment_tiles.cuh"
 #include "kernels/cuda/reduce/columns/sums.cuh"
 #include "kernels/cuda/reduce/columns/whole_columns.cuh"
+#include "kernels/cuda/reduce/core/merge_states.cuh"
 #include "kernels/cuda/reduce/groups/fixed_point_tiles.cuh"
 #include "kernels/cuda/reduce/groups/integer_strips.cuh"
 #include "kernels/cuda/reduce/groups/pair_tiles.cuh"
@@ -86,6 +87,7 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
     constexpr uint32_t kParts = decltype(set)::value;
     ReductionKernels kernels = {};
     kernels.blocks = ReduceBlocks<T, kParts>;
+    kernels.merge_states = MergeStates<T, kParts>;
     SetGroupKernels<T, kParts>(kernels);
     SetColumnKernels<T, kParts>(kernels);
     return kernels;
