@@ -5,17 +5,20 @@ import statistics
 
 LAUNCH_SECONDS = 4e-6
 MEMORY_BYTES_PER_SECOND = 2.9e12
+STRATEGY_MARGIN = 1.15  # What times of one question differ by anyway.
 QUANTILES = [0.5, 0.25, 0.1, 0.05, 0.01]
 
 
 class Row:
-    """One question's times; `peer_seconds` is None where the peer has no answer."""
+    """One question's times; `peer_seconds` is None where the peer has no answer. `others`: by strategy, where
+    others were asked for, that of the server's choice among them."""
 
-    def __init__(self, question, seconds, peer_seconds, strategy):
+    def __init__(self, question, seconds, peer_seconds, strategy, others=None):
         self.question = question
         self.seconds = seconds
         self.peer_seconds = peer_seconds
         self.strategy = strategy
+        self.others = others or {}
         self.ideal_seconds = LAUNCH_SECONDS + question.moved_bytes / MEMORY_BYTES_PER_SECOND
 
     @property
@@ -27,10 +30,20 @@ class Row:
         """How many times the peer's time it took."""
         return None if self.peer_seconds is None else self.seconds / self.peer_seconds
 
+    @property
+    def best_strategy(self):
+        return min(self.others, key=self.others.get, default=self.strategy)
+
+    @property
+    def of_best(self):
+        """How many times the time of the fastest strategy the chosen one took, both measured as others were."""
+        return self.others[self.strategy] / self.others[self.best_strategy] if self.strategy in self.others else 1
+
     def as_json(self):
         return {"question": str(self.question), "bytes": self.question.input_bytes, "strategy": self.strategy,
                 "kernel_us": self.seconds * 1e6, "ideal_us": self.ideal_seconds * 1e6,
-                "peer_us": None if self.peer_seconds is None else self.peer_seconds * 1e6}
+                "peer_us": None if self.peer_seconds is None else self.peer_seconds * 1e6,
+                "strategies_us": {strategy: seconds * 1e6 for strategy, seconds in self.others.items()}}
 
 
 def quantile(values, part):
@@ -59,6 +72,8 @@ class Report:
             yield from self._against_ideal(worst)
         if self._compared:
             yield from self._against_peer(worst)
+        if any(row.others for row in self._rows):
+            yield from self._against_strategies(worst)
 
     def _against_ideal(self, worst):
         yield (f"{len(self._rows)} questions; ideal / kernel_time, where ideal = {LAUNCH_SECONDS * 1e6:.0f} us + bytes / "
@@ -88,6 +103,18 @@ class Report:
                    f"| {share(ratios, lambda r: r > 1.5):.1%} | {share(ratios, lambda r: r > 2):.1%} |")
         yield ""
         yield from self._worst_rows(sorted(self._compared, key=lambda row: -row.of_peer)[:worst])
+
+    def _against_strategies(self, worst):
+        slower = [row for row in self._rows if row.of_best > STRATEGY_MARGIN]
+        yield (f"{len(slower)} of {len(self._rows)} questions that another strategy answers in less than "
+               f"{1 / STRATEGY_MARGIN:.2f} of the time")
+        yield ""
+        yield "| the worst | chosen | us | faster | us |"
+        yield "|---|---|---:|---|---:|"
+        for row in sorted(slower, key=lambda row: -row.of_best)[:worst]:
+            yield (f"| {row.question} | {row.strategy} | {row.others[row.strategy] * 1e6:.1f} "
+                   f"| {row.best_strategy} | {row.others[row.best_strategy] * 1e6:.1f} |")
+        yield ""
 
     def _worst_rows(self, rows):
         yield f"| the worst | strategy | kernel, us | ideal, us | {self._peer_name or 'peer'}, us |"

@@ -15,6 +15,7 @@ from gridfold.v1 import array_service_pb2 as arrays  # noqa: E402
 from gridfold.v1 import array_service_pb2_grpc  # noqa: E402
 from gridfold.v1 import compute_service_pb2 as compute  # noqa: E402
 from gridfold.v1 import compute_service_pb2_grpc  # noqa: E402
+from gridfold.v1 import execution_pb2  # noqa: E402
 
 CHUNK_BYTES = 1 << 20
 OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
@@ -88,22 +89,34 @@ class Server:
         return b"".join(message.data for message in self._arrays.ReadArray(
             arrays.ReadArrayRequest(array=array_pb2.ResidentArray(name=name))))
 
-    def ask(self, question, with_answer=False):
+    def ask(self, question, with_answer=False, strategy=""):
         """The execution statistics of an answer about the resident arrays "x" and, where the question has
-        two, "y"; and, if wanted, its numbers: an array for each statistic, or one array."""
+        two, "y"; and, if wanted, its numbers: an array for each statistic, or one array. `strategy`: by
+        which it is to be run, where it is not the server that chooses."""
+        options = execution_pb2.ExecutionOptions(strategy=strategy)
         if question.kind == "scan":
-            return self._scan(question, with_answer)
+            return self._scan(question, with_answer, options)
         if question.kind == "histogram":
-            return self._histogram(question)
+            return self._histogram(question, options)
         response = self._compute.ReduceArray(compute.ReduceArrayRequest(
-            array=resident("x"), grouping=grouping_of(question),
+            array=resident("x"), grouping=grouping_of(question), execution_options=options,
             statistics=[compute.Statistic.Value(f"STATISTIC_{name.upper()}") for name in question.statistics]))
         lists = [getattr(result.values, result.values.WhichOneof("kind")).values for result in response.results]
         return response.execution, [np.array(values) for values in lists] if with_answer else None
 
-    def _scan(self, question, with_answer):
+    def strategies(self, question):
+        """Those that can take the question, as the server lists them where it is asked for one that there is not."""
+        try:
+            self.ask(question, strategy="none")
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.INVALID_ARGUMENT:
+                raise
+            return error.details().rpartition("what can: ")[2].split(", ")
+        return []
+
+    def _scan(self, question, with_answer, options):
         response = self._compute.ScanArray(compute.ScanArrayRequest(
-            array=resident("x"), grouping=grouping_of(question), output_type=element_type(question.element_type),
+            array=resident("x"), execution_options=options, grouping=grouping_of(question), output_type=element_type(question.element_type),
             operation=compute.ScanOperation.Value(f"SCAN_OPERATION_{question.scan.upper()}"),
             overflow_policy=array_pb2.OVERFLOW_POLICY_WRAP,
             destination=compute.ScanDestination(resident_array=compute.ResidentDestination(name="result"))))
@@ -115,8 +128,9 @@ class Server:
             answer = np.frombuffer(answer, question.element_type).reshape(question.shape)
         return response.execution, answer
 
-    def _histogram(self, question):
-        request = compute.ComputeHistogramRequest(array=resident("x"), bins=bins_of(question))
+    def _histogram(self, question, options):
+        request = compute.ComputeHistogramRequest(array=resident("x"), bins=bins_of(question),
+                                                  execution_options=options)
         if question.bins == "two_dimensional":
             request.y_array.CopyFrom(resident("y"))
         elif question.bins == "weighted":

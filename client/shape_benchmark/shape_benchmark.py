@@ -7,7 +7,8 @@
 Starts the server, unless --target names one that runs. Shapes, types, statistics, axes, segments, bins and scans
 are drawn from the seed; the arrays are resident. A question's time is the least `kernel_time` of its calls. On a
 GPU it is compared with an ideal, 4 us and the bytes at 2.9 TB/s, and with PyTorch where that is installed; on the
-CPU engine with NumPy in this process. Prints quantiles and the worst rows as tables, or all rows with --json.
+CPU engine with NumPy in this process. Prints quantiles and the worst rows as tables, or all rows with --json;
+with --strategies, where the server's choice is not the fastest of those that it could have made.
 """
 
 import argparse
@@ -29,7 +30,12 @@ from torch_peer import TorchPeer  # noqa: E402
 CALLS = 4
 
 
-def measure(server, peer, question, pool):
+def best_of_calls(server, question, strategy=""):
+    executions = [server.ask(question, strategy=strategy)[0] for _ in range(CALLS)]
+    return min(served.kernel_seconds(execution) for execution in executions), executions[-1].strategy
+
+
+def measure(server, peer, question, pool, with_strategies):
     x = pool.array(question)
     two = question.has_second_array
     y = pool.array(question) if two else None
@@ -37,10 +43,12 @@ def measure(server, peer, question, pool):
         held.enter_context(server.holding("x", question.element_type, x))
         if two:
             held.enter_context(server.holding("y", question.element_type, y))
-        executions = [server.ask(question)[0] for _ in range(CALLS)]
-    seconds = min(served.kernel_seconds(execution) for execution in executions)
+        seconds, strategy = best_of_calls(server, question)
+        others = {}
+        if with_strategies:
+            others = {other: best_of_calls(server, question, other)[0] for other in server.strategies(question)}
     peer_seconds = peer.seconds(question, x, y) if peer is not None else None
-    return report.Row(question, seconds, peer_seconds, executions[-1].strategy)
+    return report.Row(question, seconds, peer_seconds, strategy, others)
 
 
 def peer_for(engine):
@@ -59,6 +67,8 @@ def arguments_of(command_line):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bytes-min", type=int, default=4 << 10, help="the smallest array")
     parser.add_argument("--bytes-max", type=int, default=64 << 20, help="the largest array")
+    parser.add_argument("--strategies", action="store_true",
+                        help="ask each question by every strategy that takes it too, and say where another is faster")
     parser.add_argument("--worst", type=int, default=12, help="rows to show")
     parser.add_argument("--json", action="store_true", help="print every row as JSON instead")
     return parser.parse_args(command_line)
@@ -77,7 +87,7 @@ def main():
             os.environ["GRIDFOLD_TEST_ENGINE"] = arguments.engine
             target = running.enter_context(server_process.ServerProcess()).target
         server = running.enter_context(served.Server(target))
-        rows = [measure(server, peer, question, pool) for question in asked]
+        rows = [measure(server, peer, question, pool, arguments.strategies) for question in asked]
     result = report.Report(rows, arguments.engine, None if peer is None else peer.NAME)
     if arguments.json:
         print(result.as_json())
