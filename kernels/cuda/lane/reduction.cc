@@ -61,9 +61,16 @@ absl::StatusOr<ReductionRoute> CudaLane::EnqueueReduction(
   statistics.strategy = route->strategy();
   const ReductionInput device_input{{*elements, plan.array.element_count},
                                     reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
+  const ReductionOutput output = output_of(*route);
+  if (output.states != nullptr) {
+    // Kernels leave out what lies between the parts of a state, and all of it is copied.
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(
+        output.states, 0, plan.grouping.group_count * ReductionStateBytes(plan, route->parts),
+        stream_.get()));
+  }
   Scratch scratch = NewScratch();
-  absl::Status status = LaunchReduction(plan, *route, device_input, output_of(*route), scratch,
-                                        properties_, stream_.get());
+  absl::Status status =
+      LaunchReduction(plan, *route, device_input, output, scratch, properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
   return route;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -91,17 +92,22 @@ class ReduceDeviceTest : public DeviceTest {
     return Launch(plan, elements, properties());
   }
 
-  // As on a device with these properties. Columns that are reduced as rows are reduced as columns,
-  // too, with the same bits.
+  // As on a device with these properties. Columns are also taken by every other kernel that shares
+  // out their rows, with the same bits.
   DeviceReduction Launch(const ReductionPlan& plan, const void* elements,
                          const DeviceProperties& assumed) {
     const DeviceReduction result = LaunchRoute(plan, elements, assumed);
-    if (plan.grouping.group_count > 0 && AreReducedAsRows(plan)) {
-      ReductionPlan as_columns = plan;
-      as_columns.strategy = "reduce/columns/states";
-      const DeviceReduction by_columns = LaunchRoute(as_columns, elements, assumed);
-      EXPECT_EQ(by_columns.status, result.status);
-      EXPECT_TRUE(by_columns.slots == result.slots) << "columns and rows of them differ";
+    if (plan.grouping.kind != GroupingKind::kAxis0 || !plan.strategy.empty()) return result;
+    for (const std::string& strategy :
+         ReductionStrategies({plan, assumed, IsVectorAddress(elements)})) {
+      const bool shares_rows =
+          strategy.starts_with("reduce/columns/") && strategy.find("whole") == std::string::npos;
+      if (!shares_rows) continue;
+      ReductionPlan forced = plan;
+      forced.strategy = strategy;
+      const DeviceReduction other = LaunchRoute(forced, elements, assumed);
+      EXPECT_EQ(other.status, result.status) << strategy;
+      EXPECT_TRUE(other.slots == result.slots) << strategy << " differs";
     }
     return result;
   }

@@ -136,6 +136,11 @@ ReductionLeftovers LeftoversOf(ReductionKernel kernel, ElementType type,
   return leaves_rows ? ReductionLeftovers::kRows : ReductionLeftovers::kNone;
 }
 
+uint32_t AllParts(ElementType type) {
+  return VisitElementType(type,
+                          [](auto tag) { return kFullPartSet<typename decltype(tag)::type>; });
+}
+
 // The route of groups that are reduced as they stand, with its scratch alone.
 ReductionRoute RouteInPlace(const ReductionFacts& facts, uint32_t parts, WantedKernel wanted) {
   const ElementType type = facts.plan.array.element_type;
@@ -173,21 +178,53 @@ bool HasOnlyFloatingProduct(const ReductionPlan& plan) {
   return plan.statistics.size() == 1 && HasFloatingProduct(plan);
 }
 
+// What takes columns of which several statistics of integers are asked for better than vectors of
+// them, which blocks join. Microseconds on an H200 (shape_benchmark.py --strategies), vectors', and
+// those of what is chosen here:
+//
+//   uint8  [238,990, 4] mean, variance   107   30 states      int8  [5533, 5] nonzero  65   31 rows
+//   uint8  [1,823,557, 4] four           136   54 states      int16 [852, 365] std     53   29 rows
+//   uint8  [25,450,059, 2] nonzero       181  136 states      int8  [189, 37] mean     60   25 rows
+//   int8   [483,477, 24] mean, variance  129   94 rows        uint32 [2662, 49]        35   25 rows
+enum class Instead { kVectors, kStates, kRows };
+
+Instead InsteadOfVectors(const ReductionPlan& plan, uint32_t parts) {
+  constexpr uint64_t kSmallBytes = uint64_t{1} << 20;
+  constexpr uint64_t kFewColumns = 8;
+  constexpr uint64_t kSomeColumns = 512;
+  const bool are_moments = parts == kCorePartSet && !IsFloatingPoint(plan.array.element_type);
+  // States have the form that the parts say (Lane::ResidentStateBytes).
+  if (!are_moments || plan.return_states || !CanBeReducedAsRows(plan)) return Instead::kVectors;
+  const uint64_t element_bytes = ElementSize(plan.array.element_type);
+  const uint64_t bytes = plan.array.size_bytes();
+  const bool are_tall = plan.grouping.group_size > ColumnVectorTuning::kBriefRowsMax;
+  const bool are_narrow = element_bytes <= 2 && are_tall;
+  if (are_narrow && plan.grouping.group_count <= kFewColumns && bytes > kSmallBytes / 2) {
+    return Instead::kStates;
+  }
+  const bool are_small = bytes <= kSmallBytes && (are_tall || element_bytes == 1);
+  return are_small || (are_narrow && plan.grouping.group_count <= kSomeColumns) ? Instead::kRows
+                                                                                : Instead::kVectors;
+}
+
 ReductionRoute BestRoute(const ReductionFacts& facts) {
   if (facts.plan.grouping.group_count == 0) return {};
   if (HasOnlyFloatingProduct(facts.plan)) {
     return WithProduct(facts.plan, {.kernel = ReductionKernel::kProduct});
   }
   const uint32_t parts = ReductionParts(facts.plan);
-  return WithProduct(facts.plan, AreReducedAsRows(facts.plan)
-                                     ? RouteTransposed(facts, parts, std::nullopt)
-                                     : RouteInPlace(facts, parts, std::nullopt));
+  const Instead instead = InsteadOfVectors(facts.plan, parts);
+  if (instead == Instead::kRows || AreReducedAsRows(facts.plan)) {
+    return WithProduct(facts.plan, RouteTransposed(facts, parts, std::nullopt));
+  }
+  const uint32_t kept =
+      instead == Instead::kStates ? AllParts(facts.plan.array.element_type) : parts;
+  return WithProduct(facts.plan, RouteInPlace(facts, kept, std::nullopt));
 }
 
 // What kernels may keep for a plan that needs `parts`, the least first.
 std::vector<uint32_t> PartChoices(ElementType type, uint32_t parts) {
-  const uint32_t full =
-      VisitElementType(type, [](auto tag) { return kFullPartSet<typename decltype(tag)::type>; });
+  const uint32_t full = AllParts(type);
   std::vector<uint32_t> choices = {parts};
   if ((parts & ~kCorePartSet) == 0) choices.push_back(kCorePartSet);
   choices.push_back(full);

@@ -73,6 +73,33 @@ TEST(ReductionRouteTest, StrategiesFollowTheShape) {
   EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 5, 0)), "reduce/nothing");
 }
 
+// Few rows by a thread for all; several statistics of narrow integers by what joins less.
+TEST(ReductionRouteTest, SmallColumnsAreTakenByWhatIsMeasuredToBeFastest) {
+  using enum ElementType;
+  const std::vector<Statistic> extreme = {Statistic::kArgmax};
+  EXPECT_EQ(StrategyOf(ColumnsOf(kBfloat16, 320, 500, extreme)), "reduce/columns/whole-vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kBfloat16, 321, 500, extreme)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 1280, 4096)), "reduce/columns/whole-vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 1280, 4095)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 1281, 4096)), "reduce/columns/vectors");
+  const auto of_rows = [](const ReductionPlan& plan) { return RouteOf(plan).is_transposed; };
+  EXPECT_EQ(StrategyOf(ColumnsOf(kUint8, 1 << 20, 8, kSeveral)), "reduce/columns/states");
+  EXPECT_TRUE(of_rows(ColumnsOf(kUint8, 1 << 20, 9, kSeveral)));
+  EXPECT_TRUE(of_rows(ColumnsOf(kInt16, 3000, 512, kSeveral)));
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt16, 3000, 513, kSeveral)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kUint8, 1 << 24, 8, kSeveral)), "reduce/columns/vectors");
+  EXPECT_TRUE(of_rows(ColumnsOf(kUint32, 512, 512, kSeveral)));
+  EXPECT_EQ(StrategyOf(ColumnsOf(kUint32, 513, 512, kSeveral)), "reduce/columns/vectors");
+  EXPECT_TRUE(of_rows(ColumnsOf(kInt8, 100, 10'000, kSeveral)));
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt16, 100, 5'000, kSeveral)), "reduce/columns/whole-vectors");
+  EXPECT_TRUE(of_rows(ColumnsOf(kFloat32, 1000, 8000, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kFloat32, 1000, 8400, kSeveral)));
+  // States that are handed out have the form of the kernel that the parts say.
+  ReductionPlan states = ColumnsOf(kUint8, 1 << 20, 8, kSeveral);
+  states.return_states = true;
+  EXPECT_EQ(StrategyOf(states), "reduce/columns/vectors");
+}
+
 TEST(ReductionRouteTest, TwelveKernelsOfShortGroupsHaveTheirNames) {
   using enum ElementType;
   EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 1 << 25, 16)), "reduce/groups/row-sums");

@@ -305,15 +305,49 @@ TEST(HistogramStrategyTest, NothingNeedsMoreSharedMemoryThanThereIs) {
 }
 
 TEST(HistogramStrategyTest, FewerSamplesThanBinsAreCountedWhereTheAnswerStands) {
-  HistogramShape shape = ShapeOf(1000);
-  shape.sample_count = 999;
+  HistogramShape shape = ShapeOf(100'000);
+  shape.sample_count = 99'999;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
-  shape.sample_count = 1000;
+  shape.sample_count = 100'000;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kParts);
+  shape.bin_count = 10'000;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kShared);
+  shape.bin_count = 2'000;
   shape.weight_words = 11;
+  shape.sample_count = 21'999;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
-  shape.sample_count = 11'000;
+  shape.sample_count = 22'000;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kShared);
+}
+
+// Few samples, whatever the bins, unless they would meet in few counters.
+TEST(HistogramStrategyTest, FewSamplesAreCountedWhereTheAnswerStands) {
+  HistogramLimits limits = kHopper;
+  limits.has_clusters = true;
+  const auto method_of = [&](uint64_t samples, uint64_t bins, uint32_t weight_words = 0) {
+    HistogramShape shape = ShapeOf(bins, weight_words);
+    shape.sample_count = samples;
+    return Choose(shape, limits).method;
+  };
+  EXPECT_EQ(method_of(4096, 1), HistogramMethod::kGlobal);
+  EXPECT_EQ(method_of(4097, 31), HistogramMethod::kOneCluster);
+  EXPECT_EQ(method_of(4097, 32), HistogramMethod::kGlobal);
+  EXPECT_EQ(method_of(65'536, 32), HistogramMethod::kGlobal);
+  EXPECT_EQ(method_of(65'536, 31), HistogramMethod::kOneCluster);
+  EXPECT_EQ(method_of(65'537, 32), HistogramMethod::kShared);
+  // Sums of weights of integers, and of floats.
+  EXPECT_EQ(method_of(65'536, 9, 3), HistogramMethod::kGlobal);
+  EXPECT_EQ(method_of(65'537, 9, 3), HistogramMethod::kShared);
+  EXPECT_EQ(method_of(16'384, 9, 11), HistogramMethod::kGlobal);
+  EXPECT_EQ(method_of(16'385, 9, 11), HistogramMethod::kShared);
+  // Samples of a byte, and those whose range is to be found.
+  HistogramShape shape = ShapeOf(100);
+  shape.sample_count = 5000;
+  shape.needs_range = true;
+  EXPECT_EQ(Choose(shape, limits).method, HistogramMethod::kOneCluster);
+  shape.needs_range = false;
+  shape.value_count = 256;
+  EXPECT_NE(Choose(shape, limits).method, HistogramMethod::kGlobal);
 }
 
 TEST(HistogramStrategyTest, AMethodCanBeForced) {
@@ -384,18 +418,18 @@ HistogramStrategy ChooseOfFew(uint64_t count, uint64_t bins, bool needs_range) {
   return Choose(shape, limits);
 }
 
-TEST(HistogramStrategyTest, OneClusterCountsFewSamples) {
+TEST(HistogramStrategyTest, OneClusterCountsFewSamplesInFewBins) {
   uint32_t blocks = 1;
-  for (const uint64_t count : {0, 1, 4096, 4097, 16'384, 65'536}) {
-    const HistogramStrategy strategy = ChooseOfFew(count, 1000, false);
+  for (const uint64_t count : {4097, 16'384, 65'536}) {
+    const HistogramStrategy strategy = ChooseOfFew(count, 31, false);
     EXPECT_EQ(strategy.method, HistogramMethod::kOneCluster) << count;
     EXPECT_GE(strategy.cluster_blocks, blocks) << count;
     blocks = strategy.cluster_blocks;
   }
   EXPECT_EQ(blocks, 16);
-  EXPECT_EQ(ChooseOfFew(4096, 1000, false).cluster_blocks, 1);
-  EXPECT_EQ(ChooseOfFew(4097, 1000, false).cluster_blocks, 2);
-  EXPECT_EQ(ChooseOfFew(65'537, 1000, false).method, HistogramMethod::kShared);
+  EXPECT_EQ(ChooseOfFew(4096, 31, true).cluster_blocks, 1);
+  EXPECT_EQ(ChooseOfFew(4097, 31, false).cluster_blocks, 2);
+  EXPECT_EQ(ChooseOfFew(65'537, 31, false).method, HistogramMethod::kShared);
 }
 
 TEST(HistogramStrategyTest, OneGridFindsTheRangeOfSamplesThatItCounts) {
@@ -408,8 +442,8 @@ TEST(HistogramStrategyTest, OneGridFindsTheRangeOfSamplesThatItCounts) {
 TEST(HistogramStrategyTest, BlocksThatMeetHaveAllBinsAndFewChannels) {
   const uint64_t most =
       (kHopper.shared_bytes_max - kTogetherOwnBytes) / sizeof(uint32_t) - kHistogramOutsideCounters;
-  EXPECT_EQ(ChooseOfFew(65'536, most, false).method, HistogramMethod::kOneCluster);
-  EXPECT_NE(ChooseOfFew(65'536, most + 1, false).method, HistogramMethod::kOneCluster);
+  EXPECT_EQ(ChooseOfFew(8192, most, true).method, HistogramMethod::kOneCluster);
+  EXPECT_NE(ChooseOfFew(8192, most + 1, true).method, HistogramMethod::kOneCluster);
   HistogramShape shape = ShapeOf(1000);
   shape.sample_count = 5000;
   shape.bins_count = kHistogramTogetherBinsMax + 1;
@@ -419,6 +453,8 @@ TEST(HistogramStrategyTest, BlocksThatMeetHaveAllBinsAndFewChannels) {
   EXPECT_EQ(Choose(shape, limits).method, HistogramMethod::kOneCluster);
   shape.weight_words = 3;
   EXPECT_EQ(Choose(shape, limits).method, HistogramMethod::kShared);
+  shape.bins_count = 2;
+  EXPECT_EQ(Choose(shape, limits).method, HistogramMethod::kGlobal);
 }
 
 }  // namespace

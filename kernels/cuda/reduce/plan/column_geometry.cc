@@ -24,8 +24,19 @@ bool HasWavesOfWholeColumns(const ColumnGrouping& grouping) {
          grouping.rows <= grouping.shape.thread_rows_max;
 }
 
+// Columns from which on whole ones keep most of a device busy.
+constexpr uint64_t kManyColumns = 4096;
+
+bool AreBrief(const ColumnGrouping& grouping) {
+  const uint64_t rows_max = grouping.shape.brief_rows_max;
+  return grouping.rows <= rows_max ||
+         (grouping.rows <= 4 * rows_max && grouping.columns >= kManyColumns);
+}
+
 bool AreTakenWhole(const ColumnGrouping& grouping, WantedKernel wanted) {
-  if (!IsFamilyWanted(wanted, ReductionFamily::kColumns)) return HasWavesOfWholeColumns(grouping);
+  if (!IsFamilyWanted(wanted, ReductionFamily::kColumns)) {
+    return HasWavesOfWholeColumns(grouping) || AreBrief(grouping);
+  }
   const bool is_whole = *wanted == ReductionKernel::kWholeColumnSums ||
                         *wanted == ReductionKernel::kWholeColumnVectors ||
                         *wanted == ReductionKernel::kWholeDoubleColumns ||

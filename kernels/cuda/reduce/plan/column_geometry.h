@@ -19,6 +19,9 @@ struct ColumnShape {
   uint32_t thread_bytes;   // Of dynamic shared memory.
   // That a thread takes, on average where it shares out rows with others.
   uint64_t thread_rows_max = PairTuning::kRowsPerSplitMax;
+  // That a thread takes by itself in less time than blocks take to join theirs, whatever the
+  // columns; and four times as many, of columns that are as many as many threads.
+  uint64_t brief_rows_max = 0;
 };
 
 // The columns of a matrix, as they are taken.
@@ -38,8 +41,8 @@ struct ColumnGrouping {
 void PlanWholeColumns(const ColumnGrouping& grouping, ReductionForm form, uint64_t threads,
                       uint64_t blocks_max, ReductionGeometry& geometry);
 
-// PlanWholeColumns where there are tiles for some waves of warps, else blocks that share out the
-// rows of a tile; or as the wanted kernel takes them.
+// PlanWholeColumns where there are tiles for some waves of warps, or few rows, else blocks that
+// share out the rows of a tile; or as the wanted kernel takes them.
 void PlanColumnVectors(const ColumnGrouping& grouping, WantedKernel wanted,
                        ReductionGeometry& geometry);
 

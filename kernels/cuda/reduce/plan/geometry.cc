@@ -207,7 +207,8 @@ ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind&
        .tile_columns_min = warp_columns,
        .tile_columns_max = ColumnVectorTuning::kWarpsMax * warp_columns,
        .partial_bytes = kind.state_bytes,
-       .thread_bytes = static_cast<uint32_t>(kind.state_bytes) + Tuning::kStateAlignment}};
+       .thread_bytes = static_cast<uint32_t>(kind.state_bytes) + Tuning::kStateAlignment,
+       .brief_rows_max = ColumnVectorTuning::kBriefRowsMax}};
   ReductionGeometry geometry;
   PlanColumnVectors(columns, wanted, geometry);
   if (geometry.form == ReductionForm::kWholeColumns) geometry.word_bytes = 0;  // None to join.
@@ -294,8 +295,10 @@ bool AreReducedAsRows(const ReductionPlan& plan) {
   switch (kind.column_kernel) {
     case ColumnKernel::kPairs:
     case ColumnKernel::kVectors: return false;
-    case ColumnKernel::kDoublesFirst:
-    case ColumnKernel::kMomentsFirst: return FirstColumnsOf(plan, kind) == FirstColumns::kNone;
+    case ColumnKernel::kDoublesFirst: return FirstColumnsOf(plan, kind) == FirstColumns::kNone;
+    case ColumnKernel::kMomentsFirst:
+      return plan.array.size_bytes() < MomentTuning::kSoonerThanRowsBytesMin ||
+             FirstColumnsOf(plan, kind) == FirstColumns::kNone;
     case ColumnKernel::kStates: break;
   }
   return true;

@@ -103,6 +103,9 @@ struct MomentTuning {
   // Columns of fewer bytes or rows have ReduceColumns alone.
   static constexpr uint64_t kBytesMin = 4 << 20;
   static constexpr uint64_t kRowsMin = 64;
+  // Columns of fewer bytes are taken sooner as rows: of float64 [1500, 2567] 58 us in place of 226,
+  // of float32 [3993, 629] 51 in place of 81 (H200, shape_benchmark.py --strategies).
+  static constexpr uint64_t kSoonerThanRowsBytesMin = 32 << 20;
   static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
   // 127 bits hold the sum of the squares of so many rows.
   static constexpr uint64_t kRowsMax = uint64_t{1} << 29;
@@ -163,6 +166,11 @@ struct StripTuning {
 // Columns that are taken in vectors of a word or an element (reduce/columns/kernels.cuh).
 struct ColumnVectorTuning {
   static constexpr uint32_t kRowsInFlight = 16;  // Of a lane.
+  // Rows that a thread takes by itself, four times as many of many columns: argmax of bfloat16
+  // [45, 129,418] in 20 us in place of 101, sums of squares of uint8 [486, 59,122] in 53 in place
+  // of 131, minima of uint8 [1023, 58,200] in 65 in place of 79 (H200, shape_benchmark.py
+  // --strategies).
+  static constexpr uint64_t kBriefRowsMax = 320;
   // Warps side by side: rows that are not aligned to sectors have their ends in both, and the more
   // columns a block has, the more is left to join. H200, 2 GiB of 1,000 columns of int8: 560 us;
   // one warp 695, four 570, eight 613.
