@@ -281,6 +281,7 @@ constexpr uint64_t kClusterSamplesMax = uint64_t{1} << 16;
 constexpr uint64_t kClusterRangeSamplesMax = uint64_t{1} << 13;
 constexpr uint64_t kGridRangeSamplesMax = uint64_t{1} << 23;
 constexpr uint64_t kInPlaceSamplesMax = uint64_t{1} << 16;
+constexpr uint64_t kInPlaceOfManyBinsMax = uint64_t{1} << 19;
 
 std::optional<HistogramStrategy> Together(HistogramMethod method, const HistogramShape& any_shape,
                                           const HistogramLimits& all_limits) {
@@ -324,10 +325,12 @@ std::optional<HistogramStrategy> Distributed(const HistogramShape& shape,
 // take to be cleared and added up: as long as no counter can be that of so many samples that they
 // wait for each other. Microseconds on an H200 (shape_benchmark.py --strategies), by one cluster
 // and here: 2,032 samples in 111 bins 15.6 and 11.0, 4,370 in 11,449 27 and 19, 42,346 in 30,276 32
-// and 21; weights of 32,334 integers in 9 bins, by shared counters and here, 32 and 23.
+// and 21; by shared counters and here 129,089 in 5,593 28 and 19, 501,374 in 4,356 34 and 27,
+// weights of 32,334 integers in 9 bins 32 and 23.
 bool AreCountedInPlace(const HistogramShape& shape) {
   constexpr uint64_t kFewSamples = uint64_t{1} << 12;
   constexpr uint64_t kFewBins = 32;
+  constexpr uint64_t kManyBins = 512;
   constexpr uint32_t kIntegerWords = 3;
   constexpr uint64_t kAxes = 2;  // Channels were not measured.
   if (shape.needs_range || shape.value_count > 0 || shape.bins_count > kAxes) return false;
@@ -336,7 +339,8 @@ bool AreCountedInPlace(const HistogramShape& shape) {
            (shape.weight_words <= kIntegerWords ? kInPlaceSamplesMax : kInPlaceSamplesMax / 4);
   }
   return shape.sample_count <= kFewSamples ||
-         (shape.sample_count <= kInPlaceSamplesMax && shape.bin_count >= kFewBins);
+         (shape.sample_count <= kInPlaceSamplesMax && shape.bin_count >= kFewBins) ||
+         (shape.sample_count <= kInPlaceOfManyBinsMax && shape.bin_count >= kManyBins);
 }
 
 // The method for so few samples that further launches would take longer than they do.

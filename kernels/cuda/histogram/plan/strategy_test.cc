@@ -305,10 +305,10 @@ TEST(HistogramStrategyTest, NothingNeedsMoreSharedMemoryThanThereIs) {
 }
 
 TEST(HistogramStrategyTest, FewerSamplesThanBinsAreCountedWhereTheAnswerStands) {
-  HistogramShape shape = ShapeOf(100'000);
-  shape.sample_count = 99'999;
+  HistogramShape shape = ShapeOf(600'000);
+  shape.sample_count = 599'999;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
-  shape.sample_count = 100'000;
+  shape.sample_count = 600'000;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kParts);
   shape.bin_count = 10'000;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kShared);
@@ -334,7 +334,10 @@ TEST(HistogramStrategyTest, FewSamplesAreCountedWhereTheAnswerStands) {
   EXPECT_EQ(method_of(4097, 32), HistogramMethod::kGlobal);
   EXPECT_EQ(method_of(65'536, 32), HistogramMethod::kGlobal);
   EXPECT_EQ(method_of(65'536, 31), HistogramMethod::kOneCluster);
-  EXPECT_EQ(method_of(65'537, 32), HistogramMethod::kShared);
+  EXPECT_EQ(method_of(65'537, 511), HistogramMethod::kShared);
+  EXPECT_EQ(method_of(65'537, 512), HistogramMethod::kGlobal);
+  EXPECT_EQ(method_of(524'288, 512), HistogramMethod::kGlobal);
+  EXPECT_EQ(method_of(524'289, 512), HistogramMethod::kShared);
   // Sums of weights of integers, and of floats.
   EXPECT_EQ(method_of(65'536, 9, 3), HistogramMethod::kGlobal);
   EXPECT_EQ(method_of(65'537, 9, 3), HistogramMethod::kShared);
