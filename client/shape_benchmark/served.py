@@ -104,6 +104,14 @@ class Server:
         lists = [getattr(result.values, result.values.WhichOneof("kind")).values for result in response.results]
         return response.execution, [np.array(values) for values in lists] if with_answer else None
 
+    def reduce_axes(self, axes, statistics):
+        """How the resident array "x" was reduced along these axes, or as a whole where they are None."""
+        request = compute.ReduceArrayRequest(
+            array=resident("x"), statistics=[compute.Statistic.Value(f"STATISTIC_{name.upper()}") for name in statistics])
+        if axes is not None:
+            request.grouping.axes.axes.extend(axes)
+        return self._compute.ReduceArray(request).execution
+
     def strategies(self, question):
         """Those that can take the question, as the server lists them where it is asked for one that there is not."""
         try:

@@ -192,7 +192,8 @@ Instead InsteadOfVectors(const ReductionPlan& plan, uint32_t parts) {
   constexpr uint64_t kSmallBytes = uint64_t{1} << 20;
   constexpr uint64_t kFewColumns = 8;
   constexpr uint64_t kSomeColumns = 512;
-  const bool are_moments = parts == kCorePartSet && !IsFloatingPoint(plan.array.element_type);
+  const bool are_moments = !IsFloatingPoint(plan.array.element_type) && (parts & ~kSumPart) != 0 &&
+                           (parts & ~kExtremesPart) != 0 && (parts & ~kCorePartSet) == 0;
   // States have the form that the parts say (Lane::ResidentStateBytes).
   if (!are_moments || plan.return_states || !CanBeReducedAsRows(plan)) return Instead::kVectors;
   const uint64_t element_bytes = ElementSize(plan.array.element_type);

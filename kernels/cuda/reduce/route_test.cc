@@ -85,6 +85,11 @@ TEST(ReductionRouteTest, SmallColumnsAreTakenByWhatIsMeasuredToBeFastest) {
   const auto of_rows = [](const ReductionPlan& plan) { return RouteOf(plan).is_transposed; };
   EXPECT_EQ(StrategyOf(ColumnsOf(kUint8, 1 << 20, 8, kSeveral)), "reduce/columns/states");
   EXPECT_TRUE(of_rows(ColumnsOf(kUint8, 1 << 20, 9, kSeveral)));
+  EXPECT_EQ(StrategyOf(ColumnsOf(kUint8, 1 << 20, 8, {Statistic::kNonzeroCount})),
+            "reduce/columns/states");
+  EXPECT_TRUE(of_rows(ColumnsOf(kInt16, 10'000, 13, {Statistic::kL2Norm})));
+  EXPECT_EQ(StrategyOf(ColumnsOf(kUint8, 1 << 20, 8)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kUint8, 1 << 20, 8, extreme)), "reduce/columns/vectors");
   EXPECT_TRUE(of_rows(ColumnsOf(kInt16, 3000, 512, kSeveral)));
   EXPECT_EQ(StrategyOf(ColumnsOf(kInt16, 3000, 513, kSeveral)), "reduce/columns/vectors");
   EXPECT_EQ(StrategyOf(ColumnsOf(kUint8, 1 << 24, 8, kSeveral)), "reduce/columns/vectors");

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Reduces resident arrays along every set of their axes, beside the whole of them.
+
+  GRIDFOLD_PYTHON_STUBS=build/release/client/python_stubs client/shape_benchmark/axes_benchmark.py \\
+      --server build/release/server/gridfold_server --engine cuda
+
+Prints the least `kernel_time` of some calls for each set, with what it is of the time of the whole array, as a
+table. --small asks of arrays of a few KiB, to see that it works.
+"""
+
+import argparse
+import itertools
+import math
+import os
+import pathlib
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "python"))
+import served  # noqa: E402
+import server_process  # noqa: E402
+
+CALLS = 4
+SHAPES = [(32, 256, 56, 56), (1024, 512, 512), (64, 64, 256, 256)]
+SMALL_SHAPES = [(2, 4, 6, 6), (8, 8, 8)]
+STATISTICS = [("sum",), ("mean", "variance")]
+
+
+def sets_of_axes(dimensions):
+    """None, which stands for the whole, and every set of some axes and not all."""
+    yield None
+    for count in range(1, dimensions):
+        yield from itertools.combinations(range(dimensions), count)
+
+
+def rows_of(server, shape):
+    for statistics in STATISTICS:
+        whole = None
+        for axes in sets_of_axes(len(shape)):
+            executions = [server.reduce_axes(axes, statistics) for _ in range(CALLS)]
+            seconds = min(served.kernel_seconds(execution) for execution in executions)
+            whole = whole or seconds
+            rate = 4 * math.prod(shape) / seconds / 1e9
+            yield (f"| {list(shape)} | {'all' if axes is None else list(axes)} | {', '.join(statistics)} "
+                   f"| {seconds * 1e6:.0f} | {rate:.0f} | {whole / seconds:.2f} | {executions[-1].strategy} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--server", required=True, help="the gridfold_server to run")
+    parser.add_argument("--engine", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--small", action="store_true", help="arrays of a few KiB")
+    arguments = parser.parse_args()
+    os.environ["GRIDFOLD_SERVER_BINARY"] = arguments.server
+    os.environ["GRIDFOLD_TEST_ENGINE"] = arguments.engine
+    rng = np.random.default_rng(1)
+    print("| array of float32 | axes | statistics | us | GB/s | of the whole's rate | strategy |")
+    print("|---|---|---|---:|---:|---:|---|")
+    with (server_process.ServerProcess("--resident-bytes", "6GiB") as process,
+          served.Server(process.target) as server):
+        for shape in SMALL_SHAPES if arguments.small else SHAPES:
+            with server.holding("x", "float32", rng.standard_normal(shape, np.float32)):
+                for row in rows_of(server, shape):
+                    print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
