@@ -97,8 +97,11 @@ TEST(ReductionRouteTest, SmallColumnsAreTakenByWhatIsMeasuredToBeFastest) {
   EXPECT_EQ(StrategyOf(ColumnsOf(kUint32, 513, 512, kSeveral)), "reduce/columns/vectors");
   EXPECT_TRUE(of_rows(ColumnsOf(kInt8, 100, 10'000, kSeveral)));
   EXPECT_EQ(StrategyOf(ColumnsOf(kInt16, 100, 5'000, kSeveral)), "reduce/columns/whole-vectors");
-  EXPECT_TRUE(of_rows(ColumnsOf(kFloat32, 1000, 8000, kSeveral)));
-  EXPECT_FALSE(of_rows(ColumnsOf(kFloat32, 1000, 8400, kSeveral)));
+  EXPECT_TRUE(of_rows(ColumnsOf(kFloat32, 1024, 4095, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kFloat32, 1024, 4096, kSeveral)));
+  EXPECT_TRUE(of_rows(ColumnsOf(kFloat64, 1024, 4095, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kFloat64, 1024, 4096, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kFloat16, 1024, 2048, kSeveral)));
   // States that are handed out have the form of the kernel that the parts say.
   ReductionPlan states = ColumnsOf(kUint8, 1 << 20, 8, kSeveral);
   states.return_states = true;

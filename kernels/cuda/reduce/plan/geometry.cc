@@ -263,6 +263,13 @@ ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
   return geometry;
 }
 
+// Whether a matrix is so small that its columns are moments of rows sooner than of columns.
+bool AreSoonerRows(const ArrayDescription& array) {
+  const uint64_t element_bytes = ElementSize(array.element_type);
+  return element_bytes >= sizeof(float) &&
+         array.size_bytes() < element_bytes * MomentTuning::kSoonerThanRowsBytesMin;
+}
+
 }  // namespace
 
 uint32_t ReductionParts(const ReductionPlan& plan) {
@@ -297,8 +304,7 @@ bool AreReducedAsRows(const ReductionPlan& plan) {
     case ColumnKernel::kVectors: return false;
     case ColumnKernel::kDoublesFirst: return FirstColumnsOf(plan, kind) == FirstColumns::kNone;
     case ColumnKernel::kMomentsFirst:
-      return plan.array.size_bytes() < MomentTuning::kSoonerThanRowsBytesMin ||
-             FirstColumnsOf(plan, kind) == FirstColumns::kNone;
+      return AreSoonerRows(plan.array) || FirstColumnsOf(plan, kind) == FirstColumns::kNone;
     case ColumnKernel::kStates: break;
   }
   return true;

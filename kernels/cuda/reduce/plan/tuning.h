@@ -103,9 +103,10 @@ struct MomentTuning {
   // Columns of fewer bytes or rows have ReduceColumns alone.
   static constexpr uint64_t kBytesMin = 4 << 20;
   static constexpr uint64_t kRowsMin = 64;
-  // Columns of fewer bytes are taken sooner as rows: of float64 [1500, 2567] 58 us in place of 226,
-  // of float32 [3993, 629] 51 in place of 81 (H200, shape_benchmark.py --strategies).
-  static constexpr uint64_t kSoonerThanRowsBytesMin = 32 << 20;
+  // Columns of fewer bytes for each byte of an element are taken sooner as rows: of float64
+  // [1500, 2567] 58 us in place of 226, of float32 [3993, 629] 51 in place of 81 (H200,
+  // shape_benchmark.py --strategies). Not those of halves, which were not measured.
+  static constexpr uint64_t kSoonerThanRowsBytesMin = 4 << 20;
   static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
   // 127 bits hold the sum of the squares of so many rows.
   static constexpr uint64_t kRowsMax = uint64_t{1} << 29;
