@@ -313,6 +313,51 @@ TEST_F(OutputTypeCallTest, MergesOfFoundKeys) {
   EXPECT_EQ(merged.keyed_reduction().accumulator(), doubles.accumulator());
 }
 
+// Of a server whose answers may have the least bytes that there is an option for.
+class OutputTypeRoomTest : public OutputTypeCallTest {
+ protected:
+  static Limits SmallLimits() {
+    Limits limits;
+    limits.message_bytes_max = kMessageBytesFloor;
+    return limits;
+  }
+
+  grpc::Status Ask(size_t row_count, v1::ElementType output_type) {
+    auto request = Request(ArrayOf(v1::ELEMENT_TYPE_UINT8, std::vector<uint8_t>(row_count, 7)),
+                           {v1::STATISTIC_MEAN, v1::STATISTIC_ROOT_MEAN_SQUARE,
+                            v1::STATISTIC_STANDARD_DEVIATION, v1::STATISTIC_VARIANCE},
+                           output_type);
+    v1::InlineArray& rows = *request.mutable_array()->mutable_inline_array();
+    rows.add_shape(row_count);
+    rows.add_shape(1);
+    request.mutable_grouping()->set_axis(1);
+    request.set_return_accumulator(true);
+    return small_.compute().ReduceArray(caller_.MakeContext().get(), request, &response_);
+  }
+
+  // The most rows whose values and accumulator an answer has room for.
+  size_t RowsMax(v1::ElementType output_type) {
+    size_t row_count = 1;
+    grpc::Status status;
+    for (; (status = Ask(row_count, output_type)).ok(); ++row_count) {
+      EXPECT_LE(response_.ByteSizeLong(), kMessageBytesFloor);
+    }
+    ExpectAboveLimit(status, "return_accumulator");
+    return row_count - 1;
+  }
+
+  TestServer small_{*engine_, SmallLimits()};
+  v1::ReduceArrayResponse response_;
+};
+
+TEST_F(OutputTypeRoomTest, NarrowerValuesLeaveRoomForMore) {
+  const size_t doubles = RowsMax(v1::ELEMENT_TYPE_FLOAT64);
+  const size_t floats = RowsMax(v1::ELEMENT_TYPE_FLOAT32);
+  EXPECT_GT(doubles, 100u);
+  EXPECT_GT(floats, doubles);
+  EXPECT_GT(RowsMax(v1::ELEMENT_TYPE_FLOAT16), floats);
+}
+
 TEST_F(OutputTypeCallTest, HistogramsHaveNone) {
   v1::ComputeHistogramRequest part;
   *part.mutable_array() = ArrayOf(v1::ELEMENT_TYPE_INT32, std::vector<int32_t>{1, 2});

@@ -47,6 +47,8 @@ uint64_t ValueBytes(const PlannedScan& planned) {
   return std::holds_alternative<InlineResult>(planned.result) ? AnswerBytes(planned.plan)
                                                               : kArrayDescriptionBytesMax;
 }
+// Reductions of a batch are held together before they are rounded to their output types.
+uint64_t ValueBytes(const PlannedReduction& planned) { return HeldAnswerBytes(planned.plan); }
 template <class Planned>
 uint64_t ValueBytes(const Planned& planned) {
   return AnswerBytes(planned.plan);
@@ -70,7 +72,9 @@ class BatchTotals {
     if (answer_bytes_left_ < kBatchResultBytes ||
         value_bytes > answer_bytes_left_ - kBatchResultBytes) {
       return kernels::AboveLimit(
-          kField, "the answers together would take more bytes than the largest message");
+          kField,
+          "the answers together, or their values before they are rounded to an output type, would "
+          "take more bytes than the largest message");
     }
     answer_bytes_left_ -= kBatchResultBytes + value_bytes;
     const uint64_t channels = ChannelsOf(operation);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "kernels/accumulators/accumulator.h"
@@ -57,24 +58,30 @@ void PlaceOne(const Planned& planned, JobWork& work) {
 
 // The most that the answer to a fold of accumulators of so many bytes takes. Of found keys, whose
 // number only the fold tells, each takes at least four bytes of an accumulator.
-uint64_t FoldedBytes(const kernels::AccumulatedOperation& operation, uint64_t folded_bytes) {
-  if (const auto* const reduction = std::get_if<kernels::ReductionPlan>(&operation)) {
+uint64_t FoldedBytes(kernels::AccumulatedOperation operation, kernels::ElementType output_type,
+                     uint64_t folded_bytes) {
+  if (auto* const reduction = std::get_if<kernels::ReductionPlan>(&operation)) {
+    reduction->output_type = output_type;
     return AnswerBytes(*reduction);
   }
   if (const auto* const histogram = std::get_if<kernels::HistogramPlan>(&operation)) {
     return AnswerBytes(*histogram);
   }
-  kernels::KeyedReductionPlan keyed = std::get<kernels::KeyedMergePlan>(operation).keyed;
+  kernels::KeyedReductionPlan& keyed = std::get<kernels::KeyedMergePlan>(operation).keyed;
+  keyed.reduction.output_type = output_type;
   keyed.keys.element_count += folded_bytes / 4;
   return AnswerBytes(keyed);
 }
 
-// The answer of what is folded with an accumulator; an error where it is none.
-void PlaceFold(absl::string_view accumulator, uint64_t folded_bytes, const Limits& limits,
+// The answer of what `planned` folds with an accumulator; an error where it is none.
+template <class Planned>
+void PlaceFold(const Planned& planned, absl::string_view accumulator, uint64_t folded_bytes,
                JobWork& work) {
-  const auto operation = kernels::MergedOperation(accumulator, AccumulatorLimitsOf(limits));
-  const uint64_t bytes = operation.ok() ? FoldedBytes(*operation, folded_bytes) : 0;
-  AddAnswer(std::min(bytes, limits.message_bytes_max), work);
+  auto operation = kernels::MergedOperation(accumulator, AccumulatorLimitsOf(planned.limits));
+  const auto output_type = planned.output_type.value_or(kernels::ElementType::kFloat64);
+  const uint64_t bytes =
+      operation.ok() ? FoldedBytes(*std::move(operation), output_type, folded_bytes) : 0;
+  AddAnswer(std::min(bytes, planned.limits.message_bytes_max), work);
 }
 
 }  // namespace
@@ -167,12 +174,13 @@ void Place(const PlannedKeyedReduction& planned, JobWork& work) {
 void Place(const PlannedMerge& planned, JobWork& work) {
   uint64_t bytes = 0;
   for (const absl::string_view accumulator : planned.accumulators) bytes += accumulator.size();
-  PlaceFold(planned.accumulators.empty() ? absl::string_view() : planned.accumulators.front(),
-            bytes, planned.limits, work);
+  PlaceFold(planned,
+            planned.accumulators.empty() ? absl::string_view() : planned.accumulators.front(),
+            bytes, work);
 }
 
 void Place(const PlannedSubtraction& planned, JobWork& work) {
-  PlaceFold(planned.minuend, planned.minuend.size(), planned.limits, work);
+  PlaceFold(planned, planned.minuend, planned.minuend.size(), work);
 }
 
 void Place(const PlannedCreation& planned, JobWork& work) {

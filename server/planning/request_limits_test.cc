@@ -8,6 +8,8 @@
 #include "kernels/contract/invalid_field.h"
 #include "server/base/fixed_limits.h"
 #include "server/base/limits.h"
+#include "server/planning/answer_size.h"
+#include "server/planning/placement.h"
 #include "server/testing/planned_requests.h"
 
 namespace gridfold::server {
@@ -142,6 +144,78 @@ TEST(RequestValidationTest, AccumulatorsLargerThanAMessage) {
                        Array(kSix) + "bins { even { bin_count: 3000 } } return_accumulator: true"),
                    limits)
                   .ok());
+}
+
+// So many rows of an element each.
+v1::ReduceArrayRequest RowsOf(int64_t row_count, v1::ElementType output_type) {
+  v1::ReduceArrayRequest reduction;
+  v1::InlineArray& rows = *reduction.mutable_array()->mutable_inline_array();
+  rows.set_element_type(v1::ELEMENT_TYPE_UINT8);
+  rows.add_shape(row_count);
+  rows.add_shape(1);
+  rows.mutable_data()->assign(static_cast<size_t>(row_count), 'x');
+  reduction.mutable_grouping()->set_axis(1);
+  reduction.set_output_type(output_type);
+  return reduction;
+}
+
+// What an answer takes follows from the output type; sums of integers are integers in any.
+TEST(AnswerSizeTest, ValuesCountInTheirOutputType) {
+  for (const auto& [type, bytes] :
+       {std::pair(v1::ELEMENT_TYPE_UNSPECIFIED, 24), std::pair(v1::ELEMENT_TYPE_FLOAT64, 24),
+        std::pair(v1::ELEMENT_TYPE_FLOAT32, 16), std::pair(v1::ELEMENT_TYPE_BFLOAT16, 12)}) {
+    v1::ReduceArrayRequest request = RowsOf(1000, type);
+    for (const auto statistic : {v1::STATISTIC_SUM, v1::STATISTIC_MEAN, v1::STATISTIC_L2_NORM}) {
+      request.add_statistics(statistic);
+    }
+    const auto planned = Plan(request, {});
+    ASSERT_TRUE(planned.ok()) << planned.status();
+    EXPECT_EQ(AnswerBytes(planned->plan), 1000u * static_cast<uint64_t>(bytes));
+    EXPECT_EQ(HeldAnswerBytes(planned->plan), 24'000u);
+    JobWork work;
+    Place(*planned, work);
+    EXPECT_EQ(work.answer_bytes, AnswerBytes(planned->plan) + kAnswerOverheadBytes);
+  }
+}
+
+// Each key has a count beside its values, and one that is found itself.
+TEST(AnswerSizeTest, ValuesOfKeysCountInTheirOutputType) {
+  const std::string arrays = std::string("keys { ") + kSix + " } values { " + kSix + " } ";
+  const std::string statistics =
+      "statistics: [STATISTIC_MEAN, STATISTIC_VARIANCE, STATISTIC_COUNT] quantiles: 0.5 ";
+  for (const auto& [type, value_bytes] :
+       {std::pair("", 8), std::pair("32", 4), std::pair("16", 2)}) {
+    const std::string output_type =
+        *type == '\0' ? "" : std::string("output_type: ELEMENT_TYPE_FLOAT") + type;
+    const auto bytes_of = [&](const std::string& groups) {
+      const auto planned =
+          Plan(Parse<v1::ReduceByKeyRequest>(arrays + statistics + output_type + groups), {});
+      EXPECT_TRUE(planned.ok()) << planned.status();
+      return AnswerBytes(planned->plan);
+    };
+    const uint64_t values = 2 * static_cast<uint64_t>(value_bytes);
+    EXPECT_EQ(bytes_of(" found {}"), 6 * (values + 32));
+    EXPECT_EQ(bytes_of(" range { key_count: 10 }"), 10 * (values + 24));
+  }
+}
+
+// Lanes hold 8 bytes a value, whatever the answer takes, and the error says which it is.
+TEST(AnswerSizeTest, ValuesAreHeldAsFloat64) {
+  Limits limits;
+  limits.message_bytes_max = kMessageBytesFloor;
+  const auto most = static_cast<int64_t>(kMessageBytesFloor / 8);
+  const auto plan = [&](int64_t row_count, v1::ElementType type) {
+    v1::ReduceArrayRequest request = RowsOf(row_count, type);
+    request.add_statistics(v1::STATISTIC_MEAN);
+    return Plan(request, limits).status();
+  };
+  EXPECT_TRUE(plan(most, v1::ELEMENT_TYPE_FLOAT16).ok());
+  const absl::Status status = plan(most + 1, v1::ELEMENT_TYPE_FLOAT16);
+  EXPECT_EQ(kernels::FieldOf(status), "grouping");
+  EXPECT_THAT(status.message(), testing::HasSubstr("before they are rounded"));
+  const absl::Status doubles = plan(most, v1::ELEMENT_TYPE_FLOAT64);
+  EXPECT_EQ(kernels::FieldOf(doubles), "grouping");
+  EXPECT_THAT(doubles.message(), testing::HasSubstr("the answer would take"));
 }
 
 }  // namespace
