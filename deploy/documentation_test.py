@@ -130,6 +130,15 @@ class OptionsTest(unittest.TestCase):
                 with self.subTest(option, document=str(document.relative_to(ROOT))):
                     self.assertTrue(option in exist, "no program has it")
 
+    def test_commands_with_an_output_type_are_those_of_the_document(self):
+        if not CLI:
+            self.skipTest("needs gridfold")
+        commands = {path[0] for path in subcommands(CLI) if len(path) == 1}
+        with_type = {name for name in commands if "--output-type" in run(CLI, name, "--help")}
+        paragraph, = (text for text in read("docs/how_to/command_line.md").split("\n\n")
+                      if "`--output-type`" in text)
+        self.assertEqual(commands & set(re.findall(r"`(\w+)`", paragraph)), with_type)
+
     def test_configuration_files_have_options_that_exist(self):
         for path in [*ROOT.glob("deploy/**/*.toml")]:
             for name in re.findall(r"^#?\s*([a-z-]+)\s*=", path.read_text(), re.MULTILINE):

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "gridfold/array_input.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
@@ -26,6 +28,14 @@ enum class QuantileMethod {
   // element]
   kInvertedCdf = 7,
 };
+
+// All of them, in the order of their numbers; and those that are to be had without weights.
+std::span<const QuantileMethod> AllQuantileMethods();
+std::span<const QuantileMethod> UnweightedQuantileMethods();
+
+// As the wire spells it, in lower case: "linear", "inverted_cdf". "unknown" for any other number.
+absl::string_view QuantileMethodName(QuantileMethod method);
+std::optional<QuantileMethod> ParseQuantileMethod(absl::string_view name);
 
 struct QuantileOptions {
   std::vector<double> quantiles =

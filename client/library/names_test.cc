@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gridfold/array_view.h"
 #include "gridfold/element_type.h"
+#include "gridfold/quantiles.h"
 #include "gridfold/statistic.h"
 #include "gridfold/v1/array.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
@@ -34,6 +35,25 @@ TEST(StatisticTest, NamesAreTheWires) {
   EXPECT_EQ(StatisticName(static_cast<Statistic>(v1::Statistic_ARRAYSIZE)), "unknown");
   EXPECT_EQ(ParseStatistic("unknown"), std::nullopt);
   EXPECT_EQ(ParseStatistic("median"), std::nullopt);
+}
+
+TEST(QuantileMethodTest, NamesAreTheWires) {
+  EXPECT_EQ(AllQuantileMethods().size(), v1::QuantileMethod_ARRAYSIZE - 1);
+  int number = 0;
+  for (const QuantileMethod method : AllQuantileMethods()) {
+    EXPECT_EQ(static_cast<int>(method), ++number);
+    const auto wire = static_cast<v1::QuantileMethod>(method);
+    EXPECT_EQ(Upper("QUANTILE_METHOD_", QuantileMethodName(method)), v1::QuantileMethod_Name(wire));
+    EXPECT_EQ(ParseQuantileMethod(QuantileMethodName(method)), method);
+  }
+  EXPECT_EQ(QuantileMethodName(static_cast<QuantileMethod>(0)), "unknown");
+  EXPECT_EQ(QuantileMethodName(static_cast<QuantileMethod>(number + 1)), "unknown");
+  EXPECT_EQ(ParseQuantileMethod("unknown"), std::nullopt);
+  EXPECT_EQ(ParseQuantileMethod("median"), std::nullopt);
+  // Only weights take the one that is left out.
+  EXPECT_EQ(UnweightedQuantileMethods().size() + 1, AllQuantileMethods().size());
+  EXPECT_THAT(UnweightedQuantileMethods(),
+              testing::Not(testing::Contains(QuantileMethod::kInvertedCdf)));
 }
 
 TEST(ElementTypeTest, NamesAreTheWires) {

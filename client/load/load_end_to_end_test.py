@@ -92,6 +92,22 @@ class LoadTest(unittest.TestCase):
                 request["name"] = json.dumps(request)
             self.expect_all_right(self.run_requests(requests, "--count", 3000))
 
+    def test_output_types_of_reductions(self):
+        requests = []
+        for transport in ["inline", "stream", "resident", "shared"]:
+            for element_type in ["int16", "float16", "float64"]:
+                for output_type in ["float16", "bfloat16", "float32", "float64"]:
+                    base = {"element_type": element_type, "values": [-100, 100], "elements": 3000,
+                            "transport": transport, "output_type": output_type,
+                            "statistics": STATISTICS}
+                    requests += [{**base, "columns": 30, "group_by": "rows"},
+                                 {**base, "operation": "group"}]
+                    if transport == "inline":
+                        requests.append({**base, "batch": 3})
+        for request in requests:
+            request["name"] = json.dumps(request)
+        self.expect_all_right(self.run_requests(requests, "--count", 1500))
+
     def test_order_keys_and_relations_on_every_type(self):
         quantiles = {"operation": "quantile", "quantiles": [0, 0.01, 0.3333, 0.5, 0.77, 1]}
         keyed = {"operation": "group", "statistics": STATISTICS}

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/command_line/input/element_dispatch.h"
+#include "client/command_line/output/shortest_real.h"
 #include "client/command_line/report/relation_report.h"
 #include "client/command_line/report/server_report.h"
 #include "gridfold/error_details.h"
@@ -22,6 +23,28 @@ Json ToNumber(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return value;
+}
+
+// An element as a number whose text is no longer than it takes to tell it from all others of its
+// type: float32's 0.1 as 0.1, where the exact number has 17 digits.
+template <typename T>
+Json ToNumberOf(T element) {
+  if constexpr (std::is_integral_v<T>) {
+    return element;
+  } else {
+    return ToNumber(ShortestReal(element));
+  }
+}
+
+Json ToList(const ArrayView& elements) {
+  return DispatchElementType(elements.element_type(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    Json list = Json::array();
+    for (uint64_t i = 0; i < elements.element_count(); ++i) {
+      list.push_back(ToNumberOf(ElementAt<T>(elements, i)));
+    }
+    return list;
+  });
 }
 
 template <typename T>
@@ -42,22 +65,14 @@ Json ToList(const StatisticValues& values) {
 }
 
 Json ToList(const ScanResult& scan) {
-  const ArrayView results(scan.element_type, scan.data.data(), scan.element_count());
-  return DispatchElementType(scan.element_type, [&](auto tag) {
-    using T = typename decltype(tag)::Type;
-    Json list = Json::array();
-    for (uint64_t i = 0; i < results.element_count(); ++i) {
-      const T value = ElementAt<T>(results, i);
-      if constexpr (std::is_integral_v<T>) {
-        list.push_back(value);
-      } else if constexpr (std::is_floating_point_v<T>) {
-        list.push_back(ToNumber(value));
-      } else {
-        list.push_back(ToNumber(ToFloat(value)));
-      }
-    }
-    return list;
-  });
+  return ToList(ArrayView(scan.element_type, scan.data.data(), scan.element_count()));
+}
+
+// The values of a statistic, one for each group.
+Json ToList(const ReductionResult::Entry& entry) {
+  if (entry.output_type == ElementType::kFloat64) return ToList(entry.values);
+  const uint64_t count = entry.data.size() / ElementSizeBytes(entry.output_type);
+  return ToList(ArrayView(entry.output_type, entry.data.data(), count));
 }
 
 Json ToObject(const InputDescription& input) {
@@ -97,7 +112,7 @@ Json ToObject(const std::vector<ReductionResult::Entry>& entries) {
   Json object = Json::object();
   for (const ReductionResult::Entry& entry : entries) {
     Json& list = object[std::string(StatisticName(entry.statistic))];
-    list = ToList(entry.values);
+    list = ToList(entry);
     for (size_t i = 0; i < entry.has_value.size(); ++i) {
       if (!entry.has_value[i]) list[i] = nullptr;
     }
@@ -203,12 +218,6 @@ std::string Write(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-const char* MethodName(QuantileMethod method) {
-  constexpr const char* kNames[] = {"linear",   "lower", "higher",      "nearest",
-                                    "midpoint", "mean",  "inverted_cdf"};
-  return kNames[static_cast<size_t>(method) - 1];
-}
-
 Json ToQuantiles(const std::vector<double>& probabilities,
                  const std::vector<StatisticValues>& values) {
   Json list = Json::array();
@@ -235,7 +244,7 @@ std::string ToJson(const Answer<QuantileResult>& answer, const QuantileOptions& 
                  {"input", ToObject(answer.input)},
                  {"group_count", result.group_count},
                  {"result_shape", result.result_shape},
-                 {"method", MethodName(options.method)},
+                 {"method", std::string(QuantileMethodName(options.method))},
                  {"quantiles", ToQuantiles(options.quantiles, result.quantile_values)},
                  {"ranks", Json::array()}};
   for (size_t i = 0; i < result.rank_values.size(); ++i) {
@@ -353,7 +362,7 @@ std::string ToJson(const Answer<KeyedReductionResult>& answer,
   object["counts"] = ToList(result.counts);
   object["statistics"] = ToObject(result.entries);
   if (!options.quantiles.empty()) {
-    object["method"] = MethodName(options.quantile_method);
+    object["method"] = std::string(QuantileMethodName(options.quantile_method));
     object["quantiles"] = ToQuantiles(options.quantiles, result.quantile_values);
   }
   object["execution"] = ToObject(result.execution, answer.round_trip_time);

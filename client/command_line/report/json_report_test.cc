@@ -65,6 +65,32 @@ TEST(JsonReportTest, ReductionIsComplete) {
   }
 }
 
+// Numbers have the digits that tell them from others of their type.
+TEST(JsonReportTest, StatisticsInAnOutputTypeAreShort) {
+  const std::vector<float> floats = {0.1F, -std::numeric_limits<float>::infinity()};
+  ReductionResult result;
+  result.group_count = 2;
+  result.entries = {{Statistic::kMean,
+                     std::vector<double>(floats.begin(), floats.end()),
+                     {true, true},
+                     ElementType::kFloat32,
+                     std::string(reinterpret_cast<const char*>(floats.data()), 8)},
+                    {Statistic::kMin,
+                     std::vector<double>{0.0999755859375, 0},
+                     {true, false},
+                     ElementType::kFloat16,
+                     std::string("\x66\x2E\x00\x00", 4)},
+                    {Statistic::kMax,
+                     std::vector<double>{3.140625, std::nan("")},
+                     {},
+                     ElementType::kBfloat16,
+                     std::string("\x49\x40\xC0\x7F", 4)},
+                    {Statistic::kCount, std::vector<uint64_t>{3, 4}}};
+  EXPECT_THAT(ToJson(MakeAnswer(result)),
+              testing::HasSubstr(R"("statistics":{"mean":[0.1,"-Infinity"],"min":[0.1,null],)"
+                                 R"("max":[3.14,"NaN"],"count":[3,4]})"));
+}
+
 TEST(JsonReportTest, ScanHoldsValuesOrTheirFile) {
   ScanResult scan;
   scan.element_type = ElementType::kFloat16;
@@ -73,6 +99,8 @@ TEST(JsonReportTest, ScanHoldsValuesOrTheirFile) {
   const json values = Parse(ToJson(MakeAnswer(scan), ""));
   EXPECT_EQ(values["result"],
             json::parse(R"({"element_type": "float16", "shape": [2], "values": [1, "NaN"]})"));
+  scan.data = std::string("\x66\x2E\x55\x35", 4);
+  EXPECT_THAT(ToJson(MakeAnswer(scan), ""), testing::HasSubstr(R"("values":[0.1,0.3333])"));
   const json file = Parse(ToJson(MakeAnswer(scan), "out.npy"));
   EXPECT_EQ(file["result"],
             json::parse(R"({"element_type": "float16", "shape": [2], "output": "out.npy"})"));

@@ -16,6 +16,10 @@ namespace gridfold::load {
 uint16_t ToFloat16Bits(double value);
 uint16_t ToBfloat16Bits(double value);
 
+// A number as one of a floating-point type, whichever it is: to the nearest, ties to even; beyond
+// the largest number an infinity.
+double RoundedToType(client::ElementType type, double value);
+
 // The elements as they lie in memory. Integer types must hold the values; floating-point types
 // round them.
 std::string EncodeElements(client::ElementType type, std::span<const int32_t> values);

@@ -1,7 +1,11 @@
 #include "client/load/work/group_totals.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <variant>
 
+#include "absl/strings/str_cat.h"
+#include "client/load/work/element_encoding.h"
 #include "client/load/work/known_values.h"
 
 namespace gridfold::load {
@@ -121,8 +125,26 @@ std::vector<client::ReductionResult::Entry> StatisticsOf(const std::vector<Stati
   return entries;
 }
 
+std::vector<client::ReductionResult::Entry> KnownStatistics(
+    const RequestKind& kind, const std::vector<GroupTotals>& groups) {
+  auto entries = StatisticsOf(kind.statistics, kind.element_type, groups);
+  if (!kind.output_type) return entries;
+  for (client::ReductionResult::Entry& entry : entries) {
+    auto* const values = std::get_if<std::vector<double>>(&entry.values);
+    if (values == nullptr) continue;
+    entry.output_type = *kind.output_type;
+    for (double& value : *values) value = RoundedToType(*kind.output_type, value);
+  }
+  return entries;
+}
+
 std::string Difference(const std::vector<client::ReductionResult::Entry>& known,
                        const std::vector<client::ReductionResult::Entry>& entries) {
+  for (size_t i = 0; i < std::min(known.size(), entries.size()); ++i) {
+    if (entries[i].output_type == known[i].output_type) continue;
+    return absl::StrCat(std::string(client::StatisticName(known[i].statistic)), " is of ",
+                        std::string(client::ElementTypeName(entries[i].output_type)));
+  }
   return EntryDifference(known, entries, client::StatisticName);
 }
 

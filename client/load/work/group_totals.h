@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/load/work/exact_arithmetic.h"
+#include "client/load/work/scenario.h"
 #include "gridfold/element_type.h"
 #include "gridfold/reduction.h"
 #include "gridfold/statistic.h"
@@ -37,6 +38,10 @@ struct GroupTotals {
 std::vector<client::ReductionResult::Entry> StatisticsOf(
     const std::vector<client::Statistic>& statistics, client::ElementType element_type,
     const std::vector<GroupTotals>& groups);
+
+// The statistics that a request asks for, in its output type.
+std::vector<client::ReductionResult::Entry> KnownStatistics(const RequestKind& kind,
+                                                            const std::vector<GroupTotals>& groups);
 
 // The first statistic that is not as it must be; empty where all are.
 std::string Difference(const std::vector<client::ReductionResult::Entry>& known,

@@ -26,7 +26,7 @@ KnownKeyedReduction ComputeKnownKeyedReduction(const RequestKind& kind,
     known.keys = OfElementKind(kind.key_type, keys);
   }
   for (const GroupTotals& group : totals) known.counts.push_back(group.count);
-  known.entries = StatisticsOf(kind.statistics, kind.element_type, totals);
+  known.entries = KnownStatistics(kind, totals);
   known.quantiles = QuantilesOf(kind, std::move(groups));
   return known;
 }

@@ -12,8 +12,7 @@ KnownReduction ComputeKnownReduction(const RequestKind& kind, const OperationVal
     GroupTotals& group = groups[walk.GroupOf(i)];
     group.Add(values.elements[i], group.count);
   }
-  return {.group_count = groups.size(),
-          .entries = StatisticsOf(kind.statistics, kind.element_type, groups)};
+  return {.group_count = groups.size(), .entries = KnownStatistics(kind, groups)};
 }
 
 std::string Difference(const KnownReduction& known, const client::ReductionResult& result) {

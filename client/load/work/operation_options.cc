@@ -38,7 +38,9 @@ OperationInput InputToRead(const RequestKind& kind) {
 
 client::ReductionOptions ReductionOptionsOf(const RequestKind& kind,
                                             const std::vector<uint64_t>& segment_offsets) {
-  return {.statistics = kind.statistics, .grouping = GroupingOf(kind, segment_offsets)};
+  return {.statistics = kind.statistics,
+          .grouping = GroupingOf(kind, segment_offsets),
+          .output_type = kind.output_type};
 }
 
 client::ScanOptions ScanOptionsOf(const RequestKind& kind,
@@ -69,6 +71,7 @@ client::TopOptions TopOptionsOf(const RequestKind& kind,
 
 client::KeyedReductionOptions KeyedReductionOptionsOf(const RequestKind& kind) {
   client::KeyedReductionOptions options{.statistics = kind.statistics,
+                                        .output_type = kind.output_type,
                                         .quantiles = kind.quantiles,
                                         .quantile_method = kind.quantile_method};
   if (kind.key_groups == KeyGroups::kRange) {

@@ -356,6 +356,7 @@ TEST(PreparedRequestTest, AsksForWhatTheKindSays) {
 
   kind = KeyedKind();
   kind.key_groups = KeyGroups::kRange;
+  kind.output_type = client::ElementType::kFloat16;
   PreparedRequest keyed{.kind = kind, .method = "", .messages = {}};
   AddUnaryMessage({{.elements = client::ResidentArray{"a"}, .keys = client::ResidentArray{"b"}}},
                   keyed);
@@ -366,6 +367,14 @@ TEST(PreparedRequestTest, AsksForWhatTheKindSays) {
   EXPECT_EQ(keyed_request.values().resident_array().name(), "a");
   EXPECT_EQ(keyed_request.range().key_count(), 2u);
   EXPECT_EQ(keyed_request.statistics_size(), 3);
+  EXPECT_EQ(keyed_request.output_type(), v1::ELEMENT_TYPE_FLOAT16);
+
+  kind = {.output_type = client::ElementType::kFloat32};
+  PreparedRequest reduction{.kind = kind, .method = "", .messages = {}};
+  AddUnaryMessage({{.elements = client::ResidentArray{"a"}}}, reduction);
+  v1::ReduceArrayRequest reduce_request;
+  ASSERT_TRUE(client::Parse(reduction.messages[0], reduce_request).ok());
+  EXPECT_EQ(reduce_request.output_type(), v1::ELEMENT_TYPE_FLOAT32);
 
   PreparedRequest relation{.kind = RelationKind(), .method = "", .messages = {}};
   AddUnaryMessage(

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/library/security.h"
+#include "client/load/work/group_totals.h"
 
 namespace gridfold::load {
 namespace {
@@ -111,6 +112,25 @@ absl::Status ValidateStatistics(const RequestKind& kind, const std::string& path
     }
   }
   return absl::OkStatus();
+}
+
+// Whether a statistic has floating-point values, which are those that come in an output type.
+bool HasRealStatistics(const RequestKind& kind) {
+  const auto entries = StatisticsOf(kind.statistics, kind.element_type, {});
+  return std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
+    return std::holds_alternative<std::vector<double>>(entry.values);
+  });
+}
+
+absl::Status ValidateOutputType(const RequestKind& kind, const std::string& path) {
+  if (!kind.output_type) return absl::OkStatus();
+  const std::string field = path + ".output_type";
+  if (!HasStatistics(kind)) return Wrong(field, "only reductions have one, also by key");
+  if (*kind.output_type < ElementType::kFloat16 || *kind.output_type > ElementType::kFloat64) {
+    return Wrong(field, "must be float16, bfloat16, float32 or float64");
+  }
+  if (HasRealStatistics(kind)) return absl::OkStatus();
+  return Wrong(field, "none of the statistics has floating-point values");
 }
 
 absl::Status ValidateScan(const RequestKind& kind, const std::string& path) {
@@ -369,9 +389,9 @@ absl::Status Validate(const Scenario& scenario) {
   for (size_t i = 0; i < scenario.requests.size(); ++i) {
     const std::string path = absl::StrCat("requests[", i, "]");
     for (const auto check :
-         {ValidateElements, ValidateValues, ValidateStatistics, ValidateScan, ValidateBins,
-          ValidateRpc, ValidateGroups, ValidateShape, ValidateOrder, ValidateKeys, ValidateSums,
-          ValidateProducts, ValidateBatch, ValidateCalls}) {
+         {ValidateElements, ValidateValues, ValidateStatistics, ValidateOutputType, ValidateScan,
+          ValidateBins, ValidateRpc, ValidateGroups, ValidateShape, ValidateOrder, ValidateKeys,
+          ValidateSums, ValidateProducts, ValidateBatch, ValidateCalls}) {
       if (absl::Status status = check(scenario.requests[i], path); !status.ok()) return status;
     }
   }

@@ -71,6 +71,8 @@ struct RequestKind {
   double weight = 1;  // Its share of all requests, by the sum of weights.
   OperationKind operation = OperationKind::kReduce;
   std::vector<client::Statistic> statistics = {client::Statistic::kSum};
+  // Of floating-point values of statistics; nothing: float64.
+  std::optional<client::ElementType> output_type = std::nullopt;
   client::ScanOperation scan_operation = client::ScanOperation::kSum;
   client::ScanMode scan_mode = client::ScanMode::kInclusive;
   ResultDestination destination = ResultDestination::kInline;

@@ -270,6 +270,25 @@ TEST(ScenarioEdgesTest, Keys) {
        {R"("group_by": "all")", R"("group_by": "segments")", "group_by"}});
 }
 
+TEST(ScenarioEdgesTest, OutputTypes) {
+  ExpectEdges(
+      {{R"("output_type": "float16")", R"("output_type": "int16")", "output_type"},
+       {R"("output_type": "float64")", R"("output_type": "bool")", "output_type"},
+       {R"("output_type": "float32")", R"("output_type": "half")", "output_type"},
+       {R"("output_type": "float32", "element_type": "int8", "statistics": ["sum", "mean"])",
+        R"("output_type": "float32", "element_type": "int8", "statistics": ["sum", "max"])",
+        "output_type"},
+       {R"("output_type": "float32", "statistics": ["max"])",
+        R"("output_type": "float32", "statistics": ["count", "argmax", "all"])", "output_type"},
+       {R"("output_type": "float32", "operation": "group")",
+        R"("output_type": "float32", "operation": "scan")", "output_type"},
+       {R"("output_type": "float32", "operation": "group", "quantiles": [1])",
+        R"("output_type": "float32", "operation": "group", "quantiles": [1], "statistics": [])",
+        "output_type"}});
+  EXPECT_EQ(ScenarioErrorOf(R"("output_type": "float32", "operation": "histogram")"),
+            "requests[0].output_type: only reductions have one, also by key");
+}
+
 TEST(ScenarioEdgesTest, Relations) {
   ExpectEdgesOf(
       "relate",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/command_line/report/relation_report.h"
 #include "client/load/work/named_value.h"
 #include "client/load/work/yaml.h"
@@ -176,6 +177,13 @@ absl::StatusOr<client::ElementType> ParseType(absl::string_view name) {
   return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" is no element type here"));
 }
 
+// By its name; whether statistics can be answered in it is not judged here.
+absl::StatusOr<client::ElementType> ParseOutputType(absl::string_view name) {
+  const std::optional<client::ElementType> type = client::ParseElementType(name);
+  if (type) return *type;
+  return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" is no element type"));
+}
+
 absl::StatusOr<absl::Duration> ParseTime(absl::string_view text) {
   absl::Duration value;
   if (absl::ParseDuration(text, &value)) return value;
@@ -199,6 +207,7 @@ void ReadOperation(ObjectReader& reader, RequestKind& kind) {
   } else {
     ReadStatistics(reader, client::ParseStatistic, kind.statistics);
   }
+  reader.ReadText("output_type", ParseOutputType, kind.output_type);
   reader.ReadName<ScanOperation>("scan",
                                  {{"sum", ScanOperation::kSum},
                                   {"product", ScanOperation::kProduct},
@@ -224,19 +233,22 @@ void ReadOperation(ObjectReader& reader, RequestKind& kind) {
   }
 }
 
+// The methods of quantiles that have no weights.
+absl::StatusOr<client::QuantileMethod> ParseMethod(absl::string_view name) {
+  std::vector<absl::string_view> names;
+  for (const client::QuantileMethod method : client::UnweightedQuantileMethods()) {
+    names.push_back(client::QuantileMethodName(method));
+    if (names.back() == name) return method;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", name, "\" is none of ", absl::StrJoin(names, ", ")));
+}
+
 // What quantiles and the largest elements need.
 void ReadOrder(ObjectReader& reader, RequestKind& kind) {
-  using client::QuantileMethod;
   if (kind.operation == OperationKind::kQuantiles) kind.quantiles = {0.5};
   ReadQuantiles(reader, kind.quantiles);
-  reader.ReadName<QuantileMethod>("method",
-                                  {{"linear", QuantileMethod::kLinear},
-                                   {"lower", QuantileMethod::kLower},
-                                   {"higher", QuantileMethod::kHigher},
-                                   {"nearest", QuantileMethod::kNearest},
-                                   {"midpoint", QuantileMethod::kMidpoint},
-                                   {"mean", QuantileMethod::kMean}},
-                                  kind.quantile_method);
+  reader.ReadText("method", ParseMethod, kind.quantile_method);
   reader.Read("k", kind.top_count);
   reader.Read("smallest", kind.top_smallest);
 }

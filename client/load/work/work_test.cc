@@ -33,7 +33,7 @@ TEST(ScenarioFileTest, ReadsEveryField) {
        "timeout": "50ms", "cancel": 0.25, "cancel_within": "1s"},
       {"operation": "scan", "scan": "sum", "mode": "exclusive", "columns": 8, "group_by": "rows",
        "elements": {"log_uniform": [8, 800]}},
-      {"statistics": ["min", "argmax"]}]})");
+      {"statistics": ["min", "argmax"], "output_type": "bfloat16"}]})");
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_THAT(file->load, ElementsAre(std::pair("duration", "5s"), std::pair("rate", "300")));
   const RequestKind& kind = file->scenario.requests[0];
@@ -53,6 +53,8 @@ TEST(ScenarioFileTest, ReadsEveryField) {
   EXPECT_EQ(file->scenario.requests[1].elements.log_uniform->second, 800u);
   EXPECT_THAT(file->scenario.requests[2].statistics,
               ElementsAre(Statistic::kMin, Statistic::kArgmax));
+  EXPECT_EQ(file->scenario.requests[2].output_type, client::ElementType::kBfloat16);
+  EXPECT_EQ(file->scenario.requests[0].output_type, std::nullopt);
 }
 
 TEST(ScenarioFileTest, ReadsWhatOrderKeysAndRelationsNeed) {
@@ -189,6 +191,27 @@ TEST(ElementEncodingTest, HalvesRoundToTheNearest) {
   EXPECT_EQ(bfloat16(257.0 + std::ldexp(1, -30)), 258);
 }
 
+TEST(ElementEncodingTest, AnyNumberRoundsToAType) {
+  using client::ElementType;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  // All of float16, and what lies between two of them.
+  for (uint16_t bits = 0; bits < 0x7BFF; ++bits) {
+    const double low = client::ToFloat(client::Float16{bits});
+    const double high = client::ToFloat(client::Float16{static_cast<uint16_t>(bits + 1)});
+    const double middle = (low + high) / 2;
+    EXPECT_EQ(RoundedToType(ElementType::kFloat16, low), low);
+    EXPECT_EQ(RoundedToType(ElementType::kFloat16, middle), bits % 2 == 0 ? low : high);
+    EXPECT_EQ(RoundedToType(ElementType::kFloat16, -std::nextafter(middle, kInfinity)), -high);
+  }
+  EXPECT_EQ(RoundedToType(ElementType::kFloat16, -65520), -kInfinity);
+  EXPECT_EQ(RoundedToType(ElementType::kBfloat16, 1 + 0x1p-8), 1);
+  EXPECT_EQ(RoundedToType(ElementType::kBfloat16, 1 + 3 * 0x1p-8), 1 + 0x1p-6);
+  EXPECT_EQ(RoundedToType(ElementType::kBfloat16, 0x1.8p-134), 0x1p-133);
+  EXPECT_EQ(RoundedToType(ElementType::kBfloat16, 0x1.FFp127), kInfinity);
+  EXPECT_EQ(RoundedToType(ElementType::kFloat32, 0.1), 0.1F);
+  EXPECT_EQ(RoundedToType(ElementType::kFloat64, 0.1), 0.1);
+}
+
 TEST(ScenarioFileTest, YamlSaysTheSameAsJson) {
   const auto file = ParseScenario(R"(
 # Comments are welcome.
@@ -249,6 +272,22 @@ TEST(KnownAnswerTest, ReductionsOfRowsAndColumns) {
   const KnownReduction columns = Reduce(kind, values);
   EXPECT_EQ(columns.entries[0].values, client::StatisticValues(std::vector<int64_t>{-1, 5, 7}));
   EXPECT_EQ(columns.entries[1].values, client::StatisticValues(std::vector<uint64_t>{0, 0, 0}));
+}
+
+TEST(KnownAnswerTest, StatisticsInAnOutputType) {
+  const RequestKind kind{.statistics = {Statistic::kMean, Statistic::kSum, Statistic::kCount},
+                         .output_type = client::ElementType::kFloat16,
+                         .element_type = client::ElementType::kInt32};
+  const KnownReduction known = Reduce(kind, {1, 0, 0});
+  EXPECT_EQ(known.entries[0].values, client::StatisticValues(std::vector<double>{0.333251953125}));
+  EXPECT_EQ(known.entries[1].values, client::StatisticValues(std::vector<int64_t>{1}));
+  client::ReductionResult result{.entries = known.entries, .group_count = 1, .execution = {}};
+  EXPECT_EQ(Difference(known, result), "");
+  result.entries[0].output_type = client::ElementType::kFloat64;
+  EXPECT_EQ(Difference(known, result), "mean is of float64");
+  result = {.entries = known.entries, .group_count = 1, .execution = {}};
+  result.entries[0].values = std::vector<double>{1.0 / 3};
+  EXPECT_EQ(Difference(known, result), "mean is wrong");
 }
 
 TEST(KnownAnswerTest, ScansAndTheirDifferences) {
