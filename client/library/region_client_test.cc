@@ -6,12 +6,16 @@
 
 #include <memory>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "client/library/expect_message.h"
 #include "client/library/fake_server.h"
+#include "client/library/region_pool.h"
 #include "gmock/gmock.h"
 #include "gridfold/client.h"
 #include "gridfold/shared_region.h"
@@ -86,6 +90,39 @@ TEST_F(RegionClientTest, ARegionIsSharedFromItsMakingToItsEnd) {
     EXPECT_TRUE(unregistered_.empty());
   }
   EXPECT_THAT(unregistered_, ElementsAre("chosen"));
+}
+
+// Each call waits for the others, which come only where none waits for another one's answer.
+TEST_F(RegionClientTest, APoolEndsItsRegionsTogether) {
+  constexpr size_t kRegionCount = 3;
+  absl::Mutex mutex;
+  std::set<std::string> ended;
+  server_.on_register_region = [](grpc::ServerContext&, const v1::RegisterRegionRequest& request,
+                                  v1::RegisterRegionResponse& response) {
+    response.mutable_region()->set_name(request.posix_shared_memory().object_name());
+    response.mutable_region()->set_size_bytes(request.size_bytes());
+    return grpc::Status::OK;
+  };
+  server_.on_unregister_region = [&](grpc::ServerContext&,
+                                     const v1::UnregisterRegionRequest& request,
+                                     v1::UnregisterRegionResponse&) {
+    const absl::MutexLock lock(&mutex);
+    ended.insert(request.name());
+    const auto all_are_here = [&ended] { return ended.size() == kRegionCount; };
+    EXPECT_TRUE(mutex.AwaitWithTimeout(absl::Condition(&all_are_here), absl::Seconds(20)));
+    return grpc::Status::OK;
+  };
+  {
+    RegionPool pool(*client_);
+    std::vector<SharedRegion> regions;
+    for (size_t i = 0; i < kRegionCount; ++i) {
+      absl::StatusOr<SharedRegion> region = pool.Take(4096, {});
+      ASSERT_TRUE(region.ok()) << region.status();
+      regions.push_back(*std::move(region));
+    }
+    for (SharedRegion& region : regions) pool.Keep(std::move(region));
+  }
+  EXPECT_EQ(ended.size(), kRegionCount);
 }
 
 TEST_F(RegionClientTest, ARegionThatTheServerDoesNotTakeLeavesNothing) {

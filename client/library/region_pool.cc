@@ -26,6 +26,19 @@ bool MayPass(const absl::Status& status) {
 
 }  // namespace
 
+RegionPool::~RegionPool() {
+  std::vector<SharedRegion> kept;
+  {
+    const absl::MutexLock lock(&mutex_);
+    kept.swap(kept_);
+  }
+  (void)RunParts(kept.size(), kStreamCountMax, {},
+                 [&](size_t part, size_t /*worker*/, const StopRequest& /*is_stopped*/) {
+                   const SharedRegion ended = std::move(kept[part]);
+                   return absl::OkStatus();
+                 });
+}
+
 bool RegionPool::Works(const ServerLimits& limits, const CallOptions& options) {
   if (limits.region_count_max == 0) return false;
   {

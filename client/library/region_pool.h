@@ -21,6 +21,10 @@ class RegionPool {
  public:
   // `client` must outlive the pool.
   explicit RegionPool(Client& client) : client_(client) {}
+  // Unregisters all that are kept at the same time: each is a call to the server.
+  ~RegionPool();
+  RegionPool(const RegionPool&) = delete;
+  RegionPool& operator=(const RegionPool&) = delete;
 
   // Whether the server sees this process's memory. That is proved, and not concluded from an
   // address: memory with a name that nobody could know is registered with the server, which cannot

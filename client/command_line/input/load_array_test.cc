@@ -1,13 +1,19 @@
 #include "client/command_line/input/load_array.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/command_line/input/file.h"
 #include "client/command_line/input/npy_format.h"
 #include "client/command_line/output/output_file.h"
 #include "gmock/gmock.h"
@@ -55,6 +61,32 @@ TEST_F(LoadArrayTest, AFileThatWasReadInPartHoldsTheRest) {
   std::string begun(2, ' ');
   ASSERT_EQ(file->Read({begun.data(), begun.size()}).value(), 2u);
   EXPECT_EQ(file->size_bytes(), 3u);
+}
+
+// Of a size that several threads unmap, and does not divide.
+TEST_F(LoadArrayTest, ALargeMappingGoesAsAWhole) {
+  constexpr off_t kSizeBytes = (off_t{200} << 20) + 5;
+  const absl::StatusOr<File> file = File::OpenTemporary();
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_EQ(ftruncate(file->descriptor(), kSizeBytes), 0);
+  std::shared_ptr<const FileMapping> mapping = FileMapping::Map(file->descriptor(), 1);
+  ASSERT_NE(mapping, nullptr);
+  const std::span<const std::byte> bytes = mapping->bytes();
+  ASSERT_EQ(bytes.size(), static_cast<size_t>(kSizeBytes) - 1);
+  EXPECT_EQ(bytes.front(), std::byte{0});
+  EXPECT_EQ(bytes.back(), std::byte{0});
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto page_of = [page](const std::byte& byte) {
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(&byte) / page * page);
+  };
+  void* const first = page_of(bytes.front());
+  void* const last = page_of(bytes.back());
+  mapping.reset();
+  unsigned char is_there = 0;
+  EXPECT_EQ(mincore(first, page, &is_there), -1);
+  EXPECT_EQ(errno, ENOMEM);
+  EXPECT_EQ(mincore(last, page, &is_there), -1);
+  EXPECT_EQ(errno, ENOMEM);
 }
 
 TEST_F(LoadArrayTest, FormatsAreDetected) {
