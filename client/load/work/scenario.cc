@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/library/security.h"
