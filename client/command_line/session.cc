@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "client/command_line/connection_hint.h"
 #include "client/command_line/input/file.h"
-#include "client/command_line/kept_threads.h"
 #include "client/command_line/output/number_format.h"
 
 namespace gridfold::client {
@@ -29,7 +28,6 @@ absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   options->stream_count = options_.stream_count;
   options->connect_timeout = std::min(options->connect_timeout, timeout);
   options->default_timeout = timeout;
-  KeepCallbackThreads();
   absl::StatusOr<std::unique_ptr<Client>> client = Client::Connect(*options);
   if (client.ok()) return client;
   if (absl::IsInvalidArgument(client.status())) {
