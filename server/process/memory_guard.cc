@@ -61,14 +61,14 @@ void MemoryGuard::ObserveConnections() {
     const auto known = before.find(load.cookie);
     if (known != before.end() && known->second.sent_bytes == load.sent_bytes) {
       holder.received_bytes_before = known->second.received_bytes_before;
-      holder.looks = known->second.looks + 1;
+      holder.is_known = true;
     } else if (load.sent_bytes > kGreetingBytesMax) {
       holder.received_bytes_before = load.received_bytes;
     }
     holder.header_bytes =
         (load.received_bytes - holder.received_bytes_before) * kMemoryPerHeaderByte;
     holder.held_bytes = load.calls * kIdleCallBytes;
-    if (holder.looks > 0) holder.held_bytes += load.answer_bytes;
+    if (holder.is_known) holder.held_bytes += load.answer_bytes;
     holders_[load.cookie] = holder;
   }
 }
@@ -81,7 +81,7 @@ std::vector<MemoryGuard::Holder> MemoryGuard::MostSuspect(uint64_t held_bytes_mi
   uint64_t senders = 0;  // Of more than whoever connects says.
   uint64_t all_bytes = 0;
   for (const auto& [cookie, holder] : holders_) {
-    if (holder.bytes() > 0) holders.push_back(holder);
+    holders.push_back(holder);
     if (holder.header_bytes > kGreetingBytesMax * kMemoryPerHeaderByte) ++senders;
     all_bytes += holder.bytes();
   }

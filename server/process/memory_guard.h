@@ -64,7 +64,7 @@ class MemoryGuard {
     int descriptor = -1;
     uint64_t sent_bytes = 0;
     uint64_t received_bytes_before = 0;
-    uint64_t looks = 0;
+    bool is_known = false;      // From the look before.
     uint64_t header_bytes = 0;  // The memory that they may take.
     uint64_t held_bytes = 0;    // In calls and answers.
 

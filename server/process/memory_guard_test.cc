@@ -4,14 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
 #include <vector>
 
 #include "server/base/fixed_limits.h"
+#include "server/process/event_log.h"
 
 namespace gridfold::server {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr uint64_t kMost = 1 * kGiB;
@@ -158,6 +162,153 @@ TEST_F(MemoryGuardTest, SeveralThatHoldMostAreClosedAtOnce) {
   LookAt(kMost + 1 + kGrowth);
   EXPECT_GE(closed_.size(), 25U);
   for (const int descriptor : closed_) EXPECT_LT(descriptor, 50);
+}
+
+TEST_F(MemoryGuardTest, PatienceBeginsAnewWithEachShortageAndClosing) {
+  connections_[1].calls = 50'000;
+  const auto look_one_less = [this] {
+    for (uint64_t i = 1; i < kMemoryPatienceLooks; ++i) LookAt(kMost + 1);
+  };
+  look_one_less();
+  EXPECT_THAT(closed_, IsEmpty());
+  LookAt(kMost + 1);
+  EXPECT_THAT(closed_, ElementsAre(2));
+  look_one_less();
+  EXPECT_THAT(closed_, ElementsAre(2));
+  LookAt(kMost + 1);
+  EXPECT_THAT(closed_, ElementsAre(2, 2));
+  look_one_less();
+  LookAt(0);
+  look_one_less();
+  EXPECT_THAT(closed_, ElementsAre(2, 2));
+  LookAt(kMost + 1);
+  EXPECT_THAT(closed_, ElementsAre(2, 2, 2));
+}
+
+TEST_F(MemoryGuardTest, GrowthCountsFromTheLowest) {
+  connections_[1].calls = 50'000;
+  LookAt(kMost + 1);
+  LookAt(kMost - kGrowth / 2);
+  LookAt(kMost + kGrowth / 2 - 1);
+  EXPECT_THAT(closed_, IsEmpty());
+  LookAt(kMost + kGrowth / 2);
+  EXPECT_THAT(closed_, ElementsAre(2));
+}
+
+TEST_F(MemoryGuardTest, WhatWasAnsweredBeforeTheShortageMakesNobodyASuspect) {
+  connections_[2].received_bytes = kMost;
+  LookAt(kMost + 1);
+  LookAt(kMost + 1 + kGrowth);
+  LookAt(0);
+  // What is known of connections is known of one shortage.
+  connections_[2].received_bytes += kMost;
+  LookAt(kMost + 1);
+  LookAt(kMost + 1 + kGrowth);
+  EXPECT_THAT(closed_, IsEmpty());
+}
+
+TEST_F(MemoryGuardTest, CallsThatEndedInAnotherShortageExcuseNobody) {
+  connections_[1].sent_bytes = 100;
+  connections_[1].received_bytes = kMost / kMemoryPerHeaderByte;
+  LookAt(kMost + 1);
+  LookAt(kMost + 1 + kGrowth);
+  ASSERT_THAT(closed_, ElementsAre(2));
+  connections_.erase(connections_.begin() + 1);
+  LookAt(0);
+  connections_[0].calls = 1000;
+  LookAt(kMost + 1);
+  LookAt(kMost + 1 + kGrowth);
+  EXPECT_THAT(closed_, ElementsAre(2, 1));
+}
+
+// Of holders of 10 MiB, the half of all that they hold, and of less.
+TEST_F(MemoryGuardTest, WhoHoldHalfOfAllAreClosedAndNobodyElse) {
+  constexpr uint64_t kMost10 = 10 * kMiB;
+  for (size_t first = 0; first < 3; ++first) {
+    const std::array<int, 3> descriptors = {static_cast<int>(first) + 1,
+                                            static_cast<int>(first + 1) % 3 + 1,
+                                            static_cast<int>(first + 2) % 3 + 1};
+    const auto close_of = [&](uint64_t third) {
+      const std::array<uint64_t, 3> held = {kMost10, 6 * kMiB, third};
+      for (size_t i = 0; i < 3; ++i) {
+        connections_[static_cast<size_t>(descriptors[i] - 1)].answer_bytes = held[i];
+      }
+      closed_.clear();
+      LookAt(0);
+      LookAt(kMost + 1);
+      LookAt(kMost + 1 + kGrowth);
+    };
+    close_of(4 * kMiB + 1);
+    EXPECT_THAT(closed_, ElementsAre(descriptors[0]));
+    close_of(4 * kMiB + 2);
+    EXPECT_THAT(closed_, ElementsAre(descriptors[0], descriptors[1]));
+  }
+}
+
+TEST_F(MemoryGuardTest, TheLogSaysHowManyWereClosedAndWhatTheyHeld) {
+  connections_[0].calls = 1000;
+  connections_[1].calls = 1000;
+  connections_[2].calls = 1001;
+  (void)FlushLog(std::chrono::seconds(30));
+  testing::internal::CaptureStderr();
+  LookAt(kMost + 1);
+  LookAt(kMost + 1 + kGrowth);
+  (void)FlushLog(std::chrono::seconds(30));
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr("bytes=1073741825 most=1073741824"));
+  EXPECT_THAT(log, HasSubstr("count=2 held_bytes=26637312"));  // 2,001 times 13 KiB.
+}
+
+// Whether a guard closes the first of these connections.
+bool ClosesFirst(uint64_t bytes_max, const std::vector<ConnectionLoad>& connections,
+                 bool memory_grows) {
+  uint64_t bytes = bytes_max + 1;
+  bool is_closed = false;
+  MemoryGuard guard(
+      bytes_max,
+      {.memory_bytes = [&] { return bytes; },
+       .connections = [&] { return connections; },
+       .close = [&](int descriptor) { is_closed |= descriptor == connections[0].descriptor; }});
+  guard.Look();
+  if (memory_grows) bytes += bytes_max / kMemoryGrowthPart;
+  for (uint64_t i = 1; i < (memory_grows ? 2 : kMemoryPatienceLooks); ++i) guard.Look();
+  return is_closed;
+}
+
+// What somebody may hold when memory grows, and when it does not; on small and large machines.
+TEST(MemoryGuardEdgesTest, WhatOneMayHold) {
+  const struct {
+    uint64_t bytes_max;
+    uint64_t held_when_it_grows;
+    uint64_t held_when_it_does_not;
+  } machines[] = {{64 * kMiB, 128 * kKiB, kMiB},
+                  {kGiB, 2 * kMiB, 6656 * kKiB},
+                  {64 * kGiB, 3328 * kKiB, 6656 * kKiB}};
+  for (const auto& [bytes_max, when_it_grows, when_it_does_not] : machines) {
+    for (const bool grows : {false, true}) {
+      ConnectionLoad load = {.descriptor = 1, .cookie = 1, .sent_bytes = 9999, .received_bytes = 9};
+      load.answer_bytes = grows ? when_it_grows : when_it_does_not;
+      EXPECT_FALSE(ClosesFirst(bytes_max, {load}, grows)) << bytes_max;
+      ++load.answer_bytes;
+      EXPECT_TRUE(ClosesFirst(bytes_max, {load}, grows)) << bytes_max;
+    }
+  }
+}
+
+// Of memory for a million bytes of headers of each of two, or of two thirds of that each of three.
+TEST(MemoryGuardEdgesTest, WhatHeadersMayTake) {
+  constexpr uint64_t kHeaderBytes = 2'000'000;
+  const auto closes = [](uint64_t sent, uint64_t received, uint64_t received_by_other) {
+    return ClosesFirst(kHeaderBytes * kMemoryPerHeaderByte,
+                       {{1, 1, sent, received}, {2, 2, sent, received_by_other}}, true);
+  };
+  EXPECT_FALSE(closes(0, kHeaderBytes / 2, 512));
+  EXPECT_TRUE(closes(0, kHeaderBytes / 2 + 1, 512));
+  EXPECT_FALSE(closes(0, kHeaderBytes / 3, 513));
+  EXPECT_TRUE(closes(0, kHeaderBytes / 3 + 1, 513));
+  // What the server sends to greet is no answer.
+  EXPECT_TRUE(closes(512, kHeaderBytes, 0));
+  EXPECT_FALSE(closes(513, kHeaderBytes, 0));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 // "ipv4:10.0.0.1" of "ipv4:10.0.0.1:4711": a caller has as many ports as it likes.
 std::string AddressOf(const std::string& peer) {
   const size_t colon = peer.rfind(':');
-  const bool has_port = peer.starts_with("ipv") && colon != std::string::npos && colon > 4;
+  const bool has_port = peer.starts_with("ipv") && colon > 4;
   return has_port ? peer.substr(0, colon) : peer;
 }
 
@@ -73,8 +73,10 @@ void RefusedCallers::TellSuppressedNow() {
     }
   }
   std::sort(told.rbegin(), told.rend());
-  for (size_t i = kRefusedSummaryLinesMax; i < told.size(); ++i) rest += told[i].first;
-  told.resize(std::min(told.size(), kRefusedSummaryLinesMax));
+  while (told.size() > kRefusedSummaryLinesMax) {
+    rest += told.back().first;
+    told.pop_back();
+  }
   for (const auto& [calls, address] : told) LogSuppressed(address, calls);
   if (rest > 0) LogSuppressed("others", rest);
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -17,7 +18,10 @@
 namespace gridfold::server {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::Pair;
 
 class RefusedCallersTest : public testing::Test {
  protected:
@@ -39,6 +43,19 @@ class RefusedCallersTest : public testing::Test {
     std::vector<nlohmann::json> lines;
     for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
     return lines;
+  }
+
+  void RecordTimes(int count, const std::string& peer) {
+    for (int i = 0; i < count; ++i) refused_.Record(RefusalReason::kNoToken, peer, "ReduceArray");
+  }
+
+  // Of how many calls of whom the log says that they are not in it, to be asked once.
+  std::vector<std::pair<std::string, int>> ReadSuppressed() {
+    std::vector<std::pair<std::string, int>> suppressed;
+    for (const nlohmann::json& line : ReadLog()) {
+      if (line["event"] == "callers_refused") suppressed.emplace_back(line["peer"], line["calls"]);
+    }
+    return suppressed;
   }
 
   LineRate::Time now_ = LineRate::Time() + std::chrono::hours(1);
@@ -119,6 +136,77 @@ TEST_F(RefusedCallersTest, AfterAPauseThereAreLinesAgain) {
   now_ += seconds(20);
   refused_.Record(RefusalReason::kNoToken, "unix:", "ReduceArray");
   EXPECT_EQ(ReadLog().back()["suppressed"], 20 - static_cast<int>(kRefusedLinesOfPeer));
+}
+
+TEST_F(RefusedCallersTest, AddressesAreWithoutPortsWhereTheyHaveOne) {
+  RecordTimes(6, "unix:/run/a:1");
+  RecordTimes(7, "ipv4:10.0.0.1");
+  RecordTimes(8, "ipv4:10.0.0.2:3");
+  RecordTimes(9, "ipv6:%5B::1%5D:4");
+  refused_.TellSuppressedNow();
+  EXPECT_THAT(ReadSuppressed(), ElementsAre(Pair("ipv6:%5B::1%5D", 4), Pair("ipv4:10.0.0.2", 3),
+                                            Pair("ipv4:10.0.0.1", 2), Pair("unix:/run/a:1", 1)));
+}
+
+TEST_F(RefusedCallersTest, WhatIsNotToBeLoggedIsNotSuppressed) {
+  ConfigureLog(LogLevel::kError, LogFormat::kJson);
+  RecordTimes(20, "unix:");
+  ConfigureLog(LogLevel::kInfo, LogFormat::kJson);
+  RecordTimes(1, "unix:");
+  const auto lines = ReadLog();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0]["suppressed"], 0);
+}
+
+TEST_F(RefusedCallersTest, SummariesAreAnIntervalApart) {
+  RecordTimes(6, "unix:");
+  now_ += kRefusedSummaryInterval - milliseconds(1);
+  refused_.TellSuppressed();
+  RecordTimes(6, "unix:");
+  now_ += milliseconds(1);
+  refused_.TellSuppressed();
+  RecordTimes(6, "unix:");
+  now_ += kRefusedSummaryInterval - milliseconds(1);
+  refused_.TellSuppressed();
+  // In ten seconds there is one line.
+  EXPECT_THAT(ReadSuppressed(), ElementsAre(Pair("unix:", 7)));
+}
+
+TEST_F(RefusedCallersTest, ASummaryNamesEightAndCountsTheRest) {
+  for (int i = 1; i <= 8; ++i) RecordTimes(5 + i, absl::StrCat("unix:", i));
+  refused_.TellSuppressedNow();
+  for (int i = 1; i <= 10; ++i) RecordTimes(10 * i, absl::StrCat("unix:", i));
+  refused_.TellSuppressedNow();
+  const auto suppressed = ReadSuppressed();
+  ASSERT_EQ(suppressed.size(), 17u);
+  EXPECT_THAT(suppressed[7], Pair("unix:1", 1)) << "and there are no others";
+  EXPECT_THAT(suppressed[15], Pair("unix:3", 30));
+  EXPECT_THAT(suppressed[16], Pair("others", 30));
+}
+
+TEST_F(RefusedCallersTest, WhoFindsNoPlaceIsOneOfTheOthers) {
+  for (size_t i = 0; i < kRefusedPeersMax; ++i) RecordTimes(1, absl::StrCat("unix:", i));
+  refused_.TellSuppressedNow();
+  RecordTimes(2, "unix:7");
+  RecordTimes(3, "unix:new");
+  refused_.TellSuppressedNow();
+  auto suppressed = ReadSuppressed();
+  ASSERT_GT(suppressed.size(), 2u);
+  suppressed.erase(suppressed.begin(), suppressed.end() - 2);
+  EXPECT_THAT(suppressed, ElementsAre(Pair("unix:7", 2), Pair("others", 3)));
+}
+
+// They give their places to others, unless there is something to be told of them.
+TEST_F(RefusedCallersTest, WhoWasQuietForLongIsForgotten) {
+  RecordTimes(6, "unix:0");
+  for (size_t i = 1; i < kRefusedPeersMax; ++i) {
+    now_ += seconds(1);
+    RecordTimes(1, absl::StrCat("unix:", i));
+  }
+  now_ += seconds(60);
+  RecordTimes(7, "unix:new");
+  refused_.TellSuppressedNow();
+  EXPECT_THAT(ReadSuppressed(), ElementsAre(Pair("unix:new", 2), Pair("unix:0", 1)));
 }
 
 }  // namespace

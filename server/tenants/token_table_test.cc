@@ -129,5 +129,20 @@ TEST_F(TenantQuotaTest, NoDebtIsForEver) {
   EXPECT_TRUE(quota_->Admit().ok());
 }
 
+TEST_F(TenantQuotaTest, NoCallCostsMoreThanTheLargestDebt) {
+  quota_->SetLimits({.bytes_per_second = 1});
+  quota_->Charge(~uint64_t{0});
+  now_ += kTenantDebtMax - milliseconds(1);
+  EXPECT_FALSE(quota_->Admit().ok());
+  now_ += milliseconds(1);
+  EXPECT_TRUE(quota_->Admit().ok());
+}
+
+TEST_F(TenantQuotaTest, WhatWasSentWithoutALimitIsNotPaidFor) {
+  quota_->Charge(~uint64_t{0});
+  quota_->SetLimits({.bytes_per_second = 1});
+  EXPECT_TRUE(quota_->Admit().ok());
+}
+
 }  // namespace
 }  // namespace gridfold::server
