@@ -143,9 +143,11 @@ TEST_F(RefusedCallersTest, AddressesAreWithoutPortsWhereTheyHaveOne) {
   RecordTimes(7, "ipv4:10.0.0.1");
   RecordTimes(8, "ipv4:10.0.0.2:3");
   RecordTimes(9, "ipv6:%5B::1%5D:4");
+  RecordTimes(10, "ipv4:7:8");
   refused_.TellSuppressedNow();
-  EXPECT_THAT(ReadSuppressed(), ElementsAre(Pair("ipv6:%5B::1%5D", 4), Pair("ipv4:10.0.0.2", 3),
-                                            Pair("ipv4:10.0.0.1", 2), Pair("unix:/run/a:1", 1)));
+  EXPECT_THAT(ReadSuppressed(),
+              ElementsAre(Pair("ipv4:7", 5), Pair("ipv6:%5B::1%5D", 4), Pair("ipv4:10.0.0.2", 3),
+                          Pair("ipv4:10.0.0.1", 2), Pair("unix:/run/a:1", 1)));
 }
 
 TEST_F(RefusedCallersTest, WhatIsNotToBeLoggedIsNotSuppressed) {
@@ -188,25 +190,26 @@ TEST_F(RefusedCallersTest, WhoFindsNoPlaceIsOneOfTheOthers) {
   for (size_t i = 0; i < kRefusedPeersMax; ++i) RecordTimes(1, absl::StrCat("unix:", i));
   refused_.TellSuppressedNow();
   RecordTimes(2, "unix:7");
-  RecordTimes(3, "unix:new");
+  RecordTimes(1, "unix:new");
   refused_.TellSuppressedNow();
   auto suppressed = ReadSuppressed();
   ASSERT_GT(suppressed.size(), 2u);
   suppressed.erase(suppressed.begin(), suppressed.end() - 2);
-  EXPECT_THAT(suppressed, ElementsAre(Pair("unix:7", 2), Pair("others", 3)));
+  EXPECT_THAT(suppressed, ElementsAre(Pair("unix:7", 2), Pair("others", 1)));
 }
 
 // They give their places to others, unless there is something to be told of them.
 TEST_F(RefusedCallersTest, WhoWasQuietForLongIsForgotten) {
+  for (size_t i = 0; i < kRefusedPeersMax; ++i) RecordTimes(1, absl::StrCat("unix:", i));
+  refused_.TellSuppressedNow();
   RecordTimes(6, "unix:0");
-  for (size_t i = 1; i < kRefusedPeersMax; ++i) {
-    now_ += seconds(1);
-    RecordTimes(1, absl::StrCat("unix:", i));
-  }
   now_ += seconds(60);
   RecordTimes(7, "unix:new");
   refused_.TellSuppressedNow();
-  EXPECT_THAT(ReadSuppressed(), ElementsAre(Pair("unix:new", 2), Pair("unix:0", 1)));
+  auto suppressed = ReadSuppressed();
+  ASSERT_GT(suppressed.size(), 2u);
+  suppressed.erase(suppressed.begin(), suppressed.end() - 2);
+  EXPECT_THAT(suppressed, ElementsAre(Pair("unix:0", 6), Pair("unix:new", 2)));
 }
 
 }  // namespace
