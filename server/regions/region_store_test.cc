@@ -111,6 +111,8 @@ TEST_F(RegionStoreTest, WhatIsLargerThanEverythingNeedNotComeAgain) {
   const absl::Status status = store_.Register("", Region("x", large)).status();
   ExpectReason(status, absl::StatusCode::kResourceExhausted, kReasonRegionQuota);
   EXPECT_FALSE(RetryDelayOf(status).has_value());
+  const SharedObject largest(3 * kBytes);
+  EXPECT_TRUE(store_.Register("", Region("x", largest)).ok());
 }
 
 TEST_F(RegionStoreTest, AsManyAsAreAllowed) {
@@ -240,6 +242,7 @@ TEST_F(RegionStoreTest, PagesFollowOneAnother) {
   ASSERT_EQ(second.regions.size(), 1u);
   EXPECT_EQ(second.regions[0].name, "c");
   EXPECT_TRUE(second.is_last);
+  EXPECT_TRUE(store_.List("t", "a", 2).is_last) << "a page that is just full";
   EXPECT_TRUE(store_.List("s", "", 2).regions.empty());
   EXPECT_TRUE(store_.List("u", "", 2).regions.empty());
 }
@@ -297,6 +300,13 @@ TEST_F(RegionStoreTest, PagesWithoutMemoryAreRefused) {
   EXPECT_TRUE(store_.Register("", Region("z", object_)).ok());
 }
 
+TEST_F(RegionStoreTest, AHoleMayBeAtTheBeginning) {
+  object_.Put(0, std::vector<char>(kBytes, 'x'));
+  object_.Punch(0, 4096);
+  EXPECT_EQ(kernels::FieldOf(store_.Register("", Region("x", object_)).status()),
+            "posix_shared_memory.object_name");
+}
+
 TEST_F(RegionStoreTest, TheSameMemoryUnderTwoNames) {
   ASSERT_TRUE(store_.Register("", Region("x", object_)).ok());
   ASSERT_TRUE(store_.Register("", Region("y", object_)).ok());
@@ -311,6 +321,9 @@ TEST_F(RegionStoreTest, TheSameMemoryUnderTwoNames) {
   EXPECT_TRUE(x->Overlaps(part(x, 0, 100), *x, part(x, 99, 1)));
   EXPECT_FALSE(x->Overlaps(part(x, 0, 100), *x, part(x, 100, 1)));
   EXPECT_FALSE(x->Overlaps(part(x, 0, 100), *x, part(x, 50, 0)));
+  EXPECT_FALSE(x->Overlaps(part(x, 50, 0), *x, part(x, 0, 100)));
+  EXPECT_TRUE(x->Overlaps(part(x, 99, 1), *x, part(x, 0, 100)));
+  EXPECT_FALSE(x->Overlaps(part(x, 100, 1), *x, part(x, 0, 100)));
   EXPECT_TRUE(x->Overlaps(part(x, 0, 100), *y, part(y, 99, 1)));
   EXPECT_FALSE(x->Overlaps(part(x, 0, 100), *y, part(y, 100, 1)));
   EXPECT_FALSE(x->Overlaps(part(x, 0, kBytes), *z, part(z, 0, kBytes)));
