@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,8 @@ TEST_F(ConfigurationTest, WhatIsMisspeltIsAnError) {
   EXPECT_THAT(Parse({"--config", path_}), HasSubstr("sever"));
   Write("[reduce]\nstat = \"sum\"\n");
   EXPECT_THAT(Parse({"--config", path_}), HasSubstr("[reduce] is no section"));
+  Write("[profile.test.more]\nserver = \"x\"\n");
+  EXPECT_THAT(Parse({"--config", path_}), HasSubstr("is no section"));
   Write("timeout = \"soon\"\n");
   EXPECT_THAT(Parse({"--config", path_}), HasSubstr("soon"));
 }
@@ -140,6 +143,33 @@ TEST_F(ConfigurationTest, VariablesThatNoOptionTakesAreErrors) {
   setenv("CONFIGURED_TIMEOUT", "2", 1);
   EXPECT_EQ(Parse({}), "");
   EXPECT_EQ(timeout_s_, 2);
+}
+
+// Where no file is named, it is the one in the folder of configurations, where there is one.
+TEST_F(ConfigurationTest, TheFileHasItsPlace) {
+  namespace fs = std::filesystem;
+  const fs::path home = absl::StrCat(path_, "_home");
+  const auto place = [&](const fs::path& folder, const std::string& server) {
+    fs::create_directories(folder / "gridfold");
+    const std::string text = absl::StrCat("server = \"", server, "\"\n");
+    ASSERT_TRUE(WriteFile(folder / "gridfold/config.toml", {text}).ok());
+  };
+  place(home / ".config", "home:1");
+  place(home / "xdg", "xdg:1");
+  const char* const old_home = std::getenv("HOME");
+  const std::string restored = old_home == nullptr ? "" : old_home;
+  setenv("HOME", home.c_str(), 1);
+  setenv("XDG_CONFIG_HOME", (home / "xdg").c_str(), 1);
+  EXPECT_EQ(Parse({}), "");
+  EXPECT_EQ(server_, "xdg:1");
+  unsetenv("XDG_CONFIG_HOME");
+  EXPECT_EQ(Parse({}), "");
+  EXPECT_EQ(server_, "home:1");
+  unsetenv("HOME");
+  EXPECT_EQ(Parse({}), "");
+  EXPECT_EQ(server_, "default:1");
+  if (old_home != nullptr) setenv("HOME", restored.c_str(), 1);
+  fs::remove_all(home);
 }
 
 }  // namespace

@@ -169,5 +169,32 @@ TEST(WatchReportLinesTest, LinesShowTheLastSpans) {
   EXPECT_THAT(lines, Contains("busy lanes  " + std::string(39, ':') + "@"));
 }
 
+TEST(WatchReportLinesTest, ARestartIsNoSpan) {
+  WatchHistory history(MakeInfo(), "host:1");
+  history.Add(At(0), HealthStatus::kServing, After(9));
+  history.Add(At(1), HealthStatus::kServing, After(0));
+  EXPECT_TRUE(history.spans().empty());
+  history.Add(At(2), HealthStatus::kServing, After(1));
+  EXPECT_EQ(history.spans().size(), 1u);
+}
+
+// Rates have a decimal as long as they have two digits before it.
+TEST(WatchReportLinesTest, RatesHaveThreeDigits) {
+  const auto answered = [](uint64_t jobs, int seconds) {
+    WatchHistory history(MakeInfo(), "host:1");
+    ServerStatistics now = After(0);
+    history.Add(At(0), HealthStatus::kServing, now);
+    now.jobs_succeeded += jobs;
+    history.Add(At(seconds), HealthStatus::kServing, now);
+    std::string found;
+    for (const std::string& line : WatchLines(history, kAscii)) {
+      if (line.starts_with("answered")) found = line;
+    }
+    return found;
+  };
+  EXPECT_EQ(answered(199, 2), "answered  99.5/s | 0 bytes/s of messages");
+  EXPECT_EQ(answered(100, 1), "answered  100/s | 0 bytes/s of messages");
+}
+
 }  // namespace
 }  // namespace gridfold::client
