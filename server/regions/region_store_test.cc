@@ -152,6 +152,9 @@ TEST_F(RegionStoreTest, AnIdleRegionGoes) {
   ExpectNotFound("", "x");
   EXPECT_TRUE(store_.List("", "", 10).regions.empty());
   EXPECT_TRUE(store_.CheckVacant("", "x").ok());
+  for (const std::string name : {"x", "unknown"}) {
+    ExpectReason(store_.Remove("", name), absl::StatusCode::kNotFound, kReasonRegionNotFound);
+  }
   ASSERT_TRUE(store_.Register("", Region("x", object_)).ok());
   EXPECT_EQ(store_.GetStatistics().taken_bytes, kBytes);
 }

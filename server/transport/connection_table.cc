@@ -31,14 +31,14 @@ std::optional<int> FindConnectionToClose(const std::vector<ConnectionState>& ope
                                          const std::string& address) {
   std::map<std::string, uint64_t> counts = {{address, 0}};
   for (const ConnectionState& connection : open) ++counts[connection.address];
-  const auto& [greediest, most] =
-      *std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
-  // A share of all for each address, and one more who may come.
+  const std::string& greediest =
+      std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
+  // A share of all for each address, and one more who may come. Then the greediest is another, and
+  // has more than it would leave: not all can have as little.
   const bool has_less = (counts[address] + 1) * (counts.size() + 1) <= open.size();
-  const bool takes_from_greediest = has_less && greediest != address && most > counts[address] + 1;
   std::vector<const ConnectionState*> candidates;
   for (const ConnectionState& connection : open) {
-    if (takes_from_greediest ? connection.address == greediest : IsIdle(connection)) {
+    if (has_less ? connection.address == greediest : IsIdle(connection)) {
       candidates.push_back(&connection);
     }
   }

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "server/base/fixed_limits.h"
 
 namespace gridfold::server {
 namespace {
@@ -77,6 +80,38 @@ TEST(ConnectionTableTest, AFloodFromOneAddressShutsOutNoOther) {
 
 TEST(ConnectionTableTest, ThereMayBeNone) {
   EXPECT_EQ(FindConnectionToClose({}, "a"), std::nullopt);
+}
+
+TEST(ConnectionTableTest, ConnectionsAreIdleFromABoundOn) {
+  for (const bool is_silent : {false, true}) {
+    const milliseconds bound = is_silent ? kConnectionSilenceMin : kConnectionIdleMin;
+    std::vector<ConnectionState> open;
+    Add(open, "a", 1, bound - milliseconds(1), is_silent);
+    EXPECT_EQ(FindConnectionToClose(open, "a"), std::nullopt) << is_silent;
+    open[0].idle = bound;
+    EXPECT_EQ(FindConnectionToClose(open, "a"), 0) << is_silent;
+  }
+}
+
+// Two addresses and one that may come: of six connections each has a share of two.
+TEST(ConnectionTableTest, AShareIsThatOfOneMoreAddressThanThereAre) {
+  for (const bool is_last_by_name : {false, true}) {
+    const std::string greedy = is_last_by_name ? "z" : "a";
+    std::vector<ConnectionState> open;
+    Add(open, "m", 1, milliseconds(0));
+    Add(open, greedy, 4, milliseconds(0));
+    EXPECT_EQ(FindConnectionToClose(open, "m"), std::nullopt);
+    Add(open, greedy, 1, milliseconds(9));
+    EXPECT_EQ(FindConnectionToClose(open, "m"), 5);
+    EXPECT_EQ(FindConnectionToClose(open, greedy), std::nullopt);
+    // With two of its own it has its share, until there are nine.
+    Add(open, "m", 1, milliseconds(0));
+    EXPECT_EQ(FindConnectionToClose(open, "m"), std::nullopt);
+    Add(open, greedy, 1, milliseconds(0));
+    EXPECT_EQ(FindConnectionToClose(open, "m"), std::nullopt);
+    Add(open, greedy, 1, milliseconds(0));
+    EXPECT_EQ(FindConnectionToClose(open, "m"), 5);
+  }
 }
 
 }  // namespace
