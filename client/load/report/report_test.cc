@@ -432,5 +432,15 @@ TEST(CompareTest, PutsTheRelativeChangeBesideBoth) {
   }
 }
 
+// What did not change is said to be equal; there is no percentage of nothing.
+TEST(CompareTest, ChangesOfNothingAreNoPercentages) {
+  LoadResult before = MakeResult();
+  before.levels[0].recording.completed_bytes = 0;
+  std::ostringstream out;
+  ASSERT_TRUE(CompareReports(ToJson(before), ToJson(MakeResult()), {}, out).ok());
+  EXPECT_THAT(out.str(), testing::ContainsRegex("answered +100/s +100/s +=\n"));
+  EXPECT_THAT(out.str(), testing::ContainsRegex("throughput +0 B/s +2 GB/s *\n"));
+}
+
 }  // namespace
 }  // namespace gridfold::load
