@@ -196,5 +196,16 @@ TEST(WatchReportLinesTest, RatesHaveThreeDigits) {
   EXPECT_EQ(answered(100, 1), "answered  100/s | 0 bytes/s of messages");
 }
 
+TEST(WatchReportLinesTest, OneOfOneIsAll) {
+  WatchHistory history(MakeInfo(), "host:1");
+  ServerStatistics now = After(1);
+  now.lanes_busy = 1;
+  now.lane_count = 1;
+  history.Add(At(0), HealthStatus::kServing, now);
+  EXPECT_THAT(WatchLines(history, kAscii),
+              Contains("lanes   [########################] 1 of 1 busy"));
+  EXPECT_THAT(WatchLines(history, kAscii), Contains("up for  1m41s"));
+}
+
 }  // namespace
 }  // namespace gridfold::client
