@@ -99,7 +99,7 @@ TEST_F(StrategyCallTest, Histograms) {
 // A reduction that shares a launch with others is not run by the strategy that it names.
 TEST_F(StrategyCallTest, InABatchEachRunsByItsOwn) {
   v1::BatchComputeRequest batch;
-  for (const char* strategy : {"reduce/groups/contiguous", "reduce/groups/side-by-side"}) {
+  for (const char* strategy : {"reduce/groups/contiguous", "reduce/columns/side-by-side"}) {
     v1::ReduceArrayRequest& request = *batch.add_operations()->mutable_reduction();
     *request.mutable_array() = Matrix();
     request.add_statistics(v1::STATISTIC_SUM);

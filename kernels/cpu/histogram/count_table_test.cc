@@ -41,15 +41,15 @@ struct Outside {
 };
 
 // Counts of whom the guess is sure, by comparison with the edges. It is sure of samples outside the
-// bins where a float64 holds every one.
+// bins but for those that are rounded to a bound.
 template <class T>
 std::vector<uint64_t> ExpectedCounts(const std::vector<T>& samples, const BinLayout& bins,
                                      const BinGuesser& guesser, Outside& outside) {
-  constexpr bool kKnowsOutside = FloatingElement<T> || sizeof(T) < 8;
   std::vector<uint64_t> counts(bins.bin_count);
   for (const T x : samples) {
     const int64_t bin = LocateBin(bins, x);
-    if (kKnowsOutside && (bin == kUnderflowBin || bin == kOverflowBin)) {
+    const double nearest = static_cast<double>(ToCompute(x));
+    if (nearest < bins.lower || nearest > bins.upper) {
       ++(bin == kUnderflowBin ? outside.below : outside.above);
     } else if (!IsSure(guesser, GuessBinNearest(guesser, x))) {
       ++outside.unsure;

@@ -218,7 +218,7 @@ class Histogram {
 
 absl::StatusOr<HistogramResult> HistogramOnCpu(const HistogramPlan& plan,
                                                const HostHistogramInput& input, JobContext& job) {
-  const absl::StatusOr<HistogramPieces> pieces = CutSamples(plan);
+  const absl::StatusOr<HistogramPieces> pieces = CutSamples(plan, job.threads);
   if (!pieces.ok()) return pieces.status();
   job.statistics.strategy = HistogramStrategy(*pieces);
   const uint64_t passes =

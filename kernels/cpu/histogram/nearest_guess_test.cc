@@ -93,10 +93,63 @@ TEST(NearestGuessTest, EveryIntegerOfIntegerBinsIsSure) {
     const BinGuesser guesser =
         MakeBinGuesser(bins, SampleKind::kInteger, GuessRounding::kNearest).value();
     for (int64_t x = first - 10; x < first + 60'010; ++x) {
-      const bool inside = x >= first && x < first + 60'000;
-      ASSERT_EQ(SureBin(guesser, x, 99'999), inside ? x - first : 99'999) << x;
+      const int64_t expected = x < first ? 100'000 : x >= first + 60'000 ? 100'001 : x - first;
+      ASSERT_EQ(SureBin(guesser, x, 99'999), expected) << x;
     }
   }
+}
+
+// The compiler's conversion is the processor's.
+template <class T>
+void ExpectNearestDoubles() {
+  std::mt19937_64 random(7);
+  for (int bit = 0; bit < 64; ++bit) {
+    const uint64_t power = uint64_t{1} << bit;
+    for (const uint64_t near : {power, power + (power >> 53), power + (power >> 54)}) {
+      for (uint64_t i = 0; i < 5; ++i) {
+        for (const uint64_t bits : {near + i, near - i, ~near + i, ~near - i, random() >> bit}) {
+          const T x = static_cast<T>(bits);
+          ASSERT_EQ(NearestDouble(x), static_cast<double>(x)) << x;
+        }
+      }
+    }
+  }
+}
+
+TEST(NearestGuessTest, IntegersOf64BitsAreRoundedToTheNearestDouble) {
+  ExpectNearestDoubles<int64_t>();
+  ExpectNearestDoubles<uint64_t>();
+}
+
+// Integers that no float64 is may be rounded to a bound, or across it.
+template <class T>
+void ExpectSureOutside(double lower, double upper) {
+  constexpr uint32_t kUnsure = 1'000;
+  const BinLayout bins = BinLayout::Even(lower, upper, 11);
+  const BinGuesser guesser =
+      MakeBinGuesser(bins, SampleKind::kInteger, GuessRounding::kNearest).value();
+  uint32_t outside = 0;
+  for (const double bound : {lower, upper}) {
+    for (int64_t offset = -3'000; offset <= 3'000; ++offset) {
+      const T x = static_cast<T>(static_cast<T>(bound) + static_cast<T>(offset));
+      const uint32_t bin = SureBin(guesser, x, kUnsure);
+      if (bin == kUnsure) continue;
+      const int64_t located = bin == kUnsure + 1   ? kUnderflowBin
+                              : bin == kUnsure + 2 ? kOverflowBin
+                                                   : static_cast<int64_t>(bin);
+      outside += located < 0 ? 1 : 0;
+      ASSERT_EQ(located, LocateBin(bins, x)) << x << " of [" << lower << ", " << upper << "]";
+    }
+  }
+  EXPECT_GT(outside, 3'000u);
+}
+
+TEST(NearestGuessTest, WhatIsSurelyOutsideIsOutside) {
+  ExpectSureOutside<int64_t>(0x1p60, 0x1p60 + 0x1p33);
+  ExpectSureOutside<int64_t>(-0x1p61 - 0x1p33, -0x1p61);
+  ExpectSureOutside<int64_t>(-7.5, 1e6);
+  ExpectSureOutside<uint64_t>(0x1p63, 0x1p63 + 0x1p36);
+  ExpectSureOutside<uint64_t>(4'000.25, 0x1p54);
 }
 
 }  // namespace

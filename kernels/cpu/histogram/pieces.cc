@@ -14,8 +14,11 @@ namespace {
 
 constexpr uint64_t kPiecesMax = 64;
 constexpr uint64_t kPieceSamplesMin = 64 * kPlacerTile;
-// Adding up private tables must stay cheap beside counting: samples for each 8 bytes of a table.
+// Adding up private tables must stay cheap beside counting: with weights, samples for each 8 bytes
+// of a table.
 constexpr uint64_t kSamplesPerWordMin = 4;
+// And without, counters of all tables for each sample: an atomic addition takes the time of some.
+constexpr uint64_t kCountersPerSampleMax = 2;
 constexpr uint64_t kPrivateBytesMax = uint64_t{256} << 20;
 
 HistogramPieces CutInto(uint64_t pieces, uint64_t samples) {
@@ -33,7 +36,7 @@ uint64_t CounterBytes(const HistogramPlan& plan) {
 
 // Of the samples and counters of a plan.
 struct Costs {
-  explicit Costs(const HistogramPlan& plan)
+  Costs(const HistogramPlan& plan, int threads)
       : samples(plan.array.element_count), weighted(plan.weight_type.has_value()) {
     const uint64_t counter_bytes = CounterBytes(plan);
     counters_max = kPrivateBytesMax / counter_bytes;
@@ -41,10 +44,9 @@ struct Costs {
     pieces_worth_it = std::clamp<uint64_t>(samples / kPieceSamplesMin, 1, kPiecesMax);
     const uint64_t cheap = samples / (kSamplesPerWordMin * (counter_bytes / sizeof(uint64_t)));
     tables_affordable = std::min(cheap, counters_max) / counters;
-  }
-
-  bool ArePrivateTablesCheap() const {
-    return tables_affordable >= std::min<uint64_t>(pieces_worth_it, 8) || weighted;
+    const uint64_t tables = std::min<uint64_t>(pieces_worth_it, static_cast<uint64_t>(threads));
+    are_private_tables_cheap =
+        weighted || tables * counters <= std::min(kCountersPerSampleMax * samples, counters_max);
   }
 
   uint64_t samples;
@@ -52,12 +54,14 @@ struct Costs {
   uint64_t counters_max;  // Of all private tables together.
   uint64_t counters;      // Of a table.
   uint64_t pieces_worth_it;
-  uint64_t tables_affordable;
+  uint64_t tables_affordable;  // With weights.
+  bool are_private_tables_cheap;
 };
 
 HistogramPieces WithPrivateTables(const Costs& costs) {
-  HistogramPieces pieces = CutInto(
-      std::clamp<uint64_t>(costs.tables_affordable, 1, costs.pieces_worth_it), costs.samples);
+  const uint64_t tables_max = costs.weighted ? costs.tables_affordable : costs.pieces_worth_it;
+  HistogramPieces pieces =
+      CutInto(std::clamp<uint64_t>(tables_max, 1, costs.pieces_worth_it), costs.samples);
   pieces.bins_per_pass = costs.counters;
   return pieces;
 }
@@ -74,12 +78,12 @@ const char* HistogramStrategy(const HistogramPieces& pieces) {
   return pieces.shared_counters ? "histogram/shared" : "histogram/private";
 }
 
-absl::StatusOr<HistogramPieces> CutSamples(const HistogramPlan& plan) {
-  const Costs costs(plan);
+absl::StatusOr<HistogramPieces> CutSamples(const HistogramPlan& plan, int threads) {
+  const Costs costs(plan, threads);
   std::vector<HistogramPieces> takers;  // The best first.
   if (costs.counters <= costs.counters_max) takers.push_back(WithPrivateTables(costs));
   if (!costs.weighted) {
-    takers.insert(costs.ArePrivateTablesCheap() ? takers.end() : takers.begin(),
+    takers.insert(costs.are_private_tables_cheap ? takers.end() : takers.begin(),
                   WithSharedTable(costs));
   }
   if (plan.strategy.empty()) return takers.front();

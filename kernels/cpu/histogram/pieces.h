@@ -10,8 +10,8 @@
 namespace gridfold::kernels::cpu {
 
 // Samples are cut into pieces of equal size (but for the last). To count them each thread has a
-// table of its own, to sum weights each piece; tables are added up. The cuts depend on the plan
-// only.
+// table of its own, to sum weights each piece; tables are added up. The answers do not depend
+// on the cuts.
 struct HistogramPieces {
   uint64_t samples_per_piece = 0;  // A multiple of kPlacerTile.
   uint64_t piece_count = 0;
@@ -26,8 +26,9 @@ struct HistogramPieces {
 // "histogram/shared" where counters are, else "histogram/private".
 const char* HistogramStrategy(const HistogramPieces& pieces);
 
-// As the plan's strategy says, or as is thought best. Errors: those of StrategyError.
-absl::StatusOr<HistogramPieces> CutSamples(const HistogramPlan& plan);
+// For so many threads, as the plan's strategy says or as is thought best. Errors: those of
+// StrategyError.
+absl::StatusOr<HistogramPieces> CutSamples(const HistogramPlan& plan, int threads);
 
 }  // namespace gridfold::kernels::cpu
 

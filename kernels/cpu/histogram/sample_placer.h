@@ -44,25 +44,50 @@ namespace sample_placer_internal {
 
 inline constexpr int64_t kUnsure = std::numeric_limits<int64_t>::min();
 
+// What samples outside the bins add to, and what a GuessKernel saw of them.
+struct GuessedOutside {
+  int64_t below_counter;  // Negative: none.
+  int64_t above_counter;
+  uint64_t below = 0;
+  uint64_t above = 0;
+  bool all_sure = true;  // Whether the others are all in a bin for sure.
+};
+
 // Every step-th counter from a guess: kUnsure where it is not sure.
 template <class T>
 struct GuessKernel {
   static void Run(const std::byte* samples, uint64_t count, uint64_t step,
                   const BinGuesser& guesser, uint64_t first_counter, int64_t* counters,
-                  bool* all_sure) {
+                  GuessedOutside* outside) {
     const BinGuesser g = guesser;
-    bool sure = true;
+    const int64_t below_counter = outside->below_counter;
+    const int64_t above_counter = outside->above_counter;
+    uint64_t below = 0;
+    uint64_t above = 0;
+    uint64_t unsure = 0;
     const auto guess_all = [&](uint64_t known_step) {
       for (uint64_t i = 0; i < count; i += known_step) {
-        const BinGuess guess = GuessBinNearest(g, LoadUnaligned<T>(samples, i));
-        const bool is_sure = IsSure(g, guess);
-        counters[i] = is_sure ? static_cast<int64_t>(first_counter + guess.bin) : kUnsure;
-        sure &= is_sure;
+        const T x = LoadUnaligned<T>(samples, i);
+        const BinGuess guess = GuessBinNearest(g, x);
+        // As SureBin.
+        const double value = NearestDouble(x);
+        const uint64_t is_below = value < g.bins.lower ? 1 : 0;
+        const uint64_t is_above = value > g.bins.upper ? 1 : 0;
+        int64_t counter =
+            IsSure(g, guess) ? static_cast<int64_t>(first_counter + guess.bin) : kUnsure;
+        counter = is_below != 0 ? below_counter : counter;
+        counter = is_above != 0 ? above_counter : counter;
+        counters[i] = counter;
+        below += is_below;
+        above += is_above;
+        unsure |= counter == kUnsure ? 1 : 0;
       }
     };
     // A step that the compiler knows makes a loop of vectors.
     step == 1 ? guess_all(1) : guess_all(step);
-    *all_sure = sure;
+    outside->below = below;
+    outside->above = above;
+    outside->all_sure = unsure == 0;
   }
 };
 
@@ -212,10 +237,15 @@ class SamplePlacer final : public AnySamplePlacer {
                     OutcomeCounts& outcomes) const {
     using namespace sample_placer_internal;  // NOLINT
     const uint64_t first_counter = first_counters_[channel];
-    bool all_sure;
+    OutcomeCounts ignored;
+    GuessedOutside outside{
+        .below_counter = CounterOf(layouts_[channel], first_counter, kUnderflowBin, ignored),
+        .above_counter = CounterOf(layouts_[channel], first_counter, kOverflowBin, ignored)};
     RunForProcessor<GuessKernel<T>>(x_ + first * sizeof(T), count, uint64_t{channel_count_},
-                                    *guessers_[channel], first_counter, counters, &all_sure);
-    if (all_sure) return;
+                                    *guessers_[channel], first_counter, counters, &outside);
+    outcomes.underflow += outside.below;
+    outcomes.overflow += outside.above;
+    if (outside.all_sure) return;
     for (uint64_t i = 0; i < count; i += channel_count_) {
       if (counters[i] != kUnsure) continue;
       counters[i] = PlaceSample(layouts_[channel], first_counter, first + i, outcomes);

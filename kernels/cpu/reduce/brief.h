@@ -26,30 +26,45 @@ class BriefReduction {
  public:
   // Requires IsBrief(plan).
   BriefReduction(const ReductionPlan& plan, HostSpan input, StatisticWriter& writer)
-      : plan_(plan), data_(input.data), writer_(writer), request_(writer.Request()) {}
+      : plan_(plan),
+        data_(input.data),
+        writer_(writer),
+        request_(writer.Request()),
+        brief_request_{request_.parts, writer.rules(), plan.statistics},
+        block_groups_(BlockGroups(plan)) {
+    for (const Statistic statistic : plan.statistics) brief_request_.extremes.Add(statistic);
+  }
 
   absl::Status Run(JobContext& job) {
     const uint64_t groups = plan_.grouping.group_count;
-    return job.ForEach((groups + kBriefLanes - 1) / kBriefLanes, [&](uint64_t block) {
-      const uint64_t first = block * kBriefLanes;
-      ReduceBlock(first, static_cast<uint32_t>(std::min<uint64_t>(kBriefLanes, groups - first)));
+    return job.ForEach((groups + block_groups_ - 1) / block_groups_, [&](uint64_t block) {
+      const uint64_t first = block * block_groups_;
+      ReduceBlock(first, static_cast<uint32_t>(std::min<uint64_t>(block_groups_, groups - first)));
     });
   }
 
  private:
+  // As many as lanes take, or fewer, so that there are blocks for several threads.
+  static uint64_t BlockGroups(const ReductionPlan& plan) {
+    constexpr uint64_t kBlockElements = uint64_t{1} << 16;
+    if (IsDownColumns(plan.grouping)) return kBriefLanes;
+    const uint64_t mean = plan.array.element_count / plan.grouping.group_count + 1;
+    return std::clamp<uint64_t>(kBlockElements / mean, 1, kBriefLanes);
+  }
+
   void ReduceBlock(uint64_t first, uint32_t count) {
-    const BriefRequest request{request_.parts, writer_.rules(), plan_.statistics};
     uint64_t* slots[kStatisticCount];
     for (size_t s = 0; s < plan_.statistics.size(); ++s) slots[s] = writer_.Slots(s) + first;
     bool is_open[kBriefLanes];
     if (IsDownColumns()) {
       ReduceBriefColumns<T>(data_ + first * sizeof(T), plan_.grouping.group_count * sizeof(T),
-                            static_cast<uint32_t>(rows()), count, request, {slots, is_open});
+                            static_cast<uint32_t>(rows()), count, brief_request_, {slots, is_open});
     } else {
       uint64_t begins[kBriefLanes + 1];
       for (uint32_t i = 0; i <= count; ++i) begins[i] = GroupBegin(plan_.grouping, first + i);
-      ReduceBriefGroups<T>(data_, begins, count, request, {slots, is_open});
+      ReduceBriefGroups<T>(data_, begins, count, brief_request_, {slots, is_open});
     }
+    if (std::find(is_open, is_open + count, true) == is_open + count) return;
     for (uint32_t i = 0; i < count; ++i) {
       if (is_open[i]) ReduceGroup(first + i);
     }
@@ -74,8 +89,8 @@ class BriefReduction {
   }
 
   // Rows of one element each are one row of columns.
-  bool IsDownColumns() const {
-    const Grouping& grouping = plan_.grouping;
+  bool IsDownColumns() const { return IsDownColumns(plan_.grouping); }
+  static bool IsDownColumns(const Grouping& grouping) {
     return grouping.kind == GroupingKind::kAxis0 ||
            (grouping.kind == GroupingKind::kAxis1 && grouping.group_size == 1);
   }
@@ -88,6 +103,8 @@ class BriefReduction {
   const std::byte* const data_;
   StatisticWriter& writer_;
   const ReduceRequest request_;
+  BriefRequest brief_request_;
+  const uint64_t block_groups_;
 };
 
 }  // namespace gridfold::kernels::cpu

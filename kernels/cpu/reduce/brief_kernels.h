@@ -21,11 +21,26 @@ constexpr StatisticSet BriefStatistics() {
           kInfinityCount, kAll,    kAny,          kStandardDeviation};
 }
 
+// What is asked of the extremes of groups; others need not be found.
+struct ExtremesWanted {
+  bool least = false;
+  bool largest = false;
+  bool places = false;
+
+  void Add(Statistic statistic) {
+    const bool has_place = statistic == Statistic::kArgmin || statistic == Statistic::kArgmax;
+    least |= statistic == Statistic::kMin || statistic == Statistic::kArgmin;
+    largest |= statistic == Statistic::kMax || statistic == Statistic::kArgmax;
+    places |= has_place;
+  }
+};
+
 // What is asked of every group; only statistics of BriefStatistics().
 struct BriefRequest {
   uint32_t parts = 0;  // Bits of numerics/statistics/reduction_state.h.
   ValueRules rules;
   std::span<const Statistic> statistics;
+  ExtremesWanted extremes{};  // Of the statistics.
 };
 
 // Where the answers of at most kBriefLanes groups go: statistic s of group i to slots[s][i]. A
@@ -42,7 +57,7 @@ void ReduceBriefColumns(const std::byte* data, size_t stride_bytes, uint32_t row
 
 // Groups of consecutive elements, of which group i begins at element begins[i] of `data` and ends
 // where the next one begins; begins[group_count] ends the last. Those that are empty, or longer
-// than kBriefRows, are left open.
+// than kBriefElements, are left open.
 template <class T>
 void ReduceBriefGroups(const std::byte* data, const uint64_t* begins, uint32_t group_count,
                        const BriefRequest& request, const BriefAnswers& answers);

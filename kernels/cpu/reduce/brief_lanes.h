@@ -9,10 +9,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
+#include "kernels/cpu/reduce/brief_kernels.h"
+#include "kernels/cpu/reduce/brief_line.h"
 #include "kernels/cpu/reduce/brief_moments.h"
+#include "kernels/cpu/reduce/lane_number.h"
 #include "kernels/cpu/reduce/tally_lanes.h"
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/arithmetic/integer_quotient.h"
@@ -27,18 +32,24 @@ class BriefLanes {
   static constexpr uint32_t kParts =
       kSumPart | kSquaresPart | kMagnitudesPart | kExtremesPart | kTallyPart;
 
-  // `parts` is a subset of kParts. Lane l has a group of sizes[l] elements, from 1 to kBriefRows.
-  void Reset(uint32_t parts, uint32_t width, const uint32_t* sizes) {
+  // `parts` is a subset of kParts. Lane l has a group of sizes[l] elements, from `least_size` to
+  // `largest_size`: at least 1, and at most kBriefRows where there will be tiles, or kBriefElements
+  // where there will be lines.
+  void Reset(uint32_t parts, uint32_t width, const uint32_t* sizes, uint32_t least_size,
+             uint32_t largest_size, ExtremesWanted extremes) {
     parts_ = parts;
     width_ = width;
     sizes_ = sizes;
-    least_size_ = *std::min_element(sizes, sizes + width);
+    least_size_ = least_size;
+    count_bits_ = std::bit_width(largest_size);
+    extremes_ = extremes;
+    has_lines_ = false;
     if ((parts & kSumPart) != 0) sum_.Reset(width);
     if ((parts & kSquaresPart) != 0) squares_.Reset(width);
     if ((parts & kMagnitudesPart) != 0) magnitudes_.Reset(width);
     if ((parts & kTallyPart) != 0) std::fill_n(nonzero_, width, Count{0});
     if (NeedsPoison()) std::fill_n(poison_, width, S{0});
-    std::fill_n(open_, width, false);
+    std::fill_n(open_, width, 0);
   }
 
   // A tile as wide as the lanes, of the groups' elements from `first_row` on. What a tile has
@@ -59,28 +70,50 @@ class BriefLanes {
     }
   }
 
+  // Elements of the group of one lane, from the element with index `first` on: a group's lines come
+  // in their order, and no lane has tiles. Not `checked` takes less time, and leaves more groups of
+  // floating-point elements open.
+  void AddLine(const Line<S>& line, uint32_t first, uint32_t lane, bool checked) {
+    has_lines_ = true;
+    if ((parts_ & kSumPart) != 0) sum_.template AddLine<Moment::kSum>(line, lane, checked);
+    if ((parts_ & kSquaresPart) != 0)
+      squares_.template AddLine<Moment::kSquares>(line, lane, checked);
+    if ((parts_ & kMagnitudesPart) != 0) {
+      magnitudes_.template AddLine<Moment::kMagnitudes>(line, lane, checked);
+    }
+    if ((parts_ & kTallyPart) != 0) {
+      line_nonzero_[lane] = (first == 0 ? 0 : line_nonzero_[lane]) + NonzerosOf(line);
+    }
+    if ((parts_ & kExtremesPart) != 0) {
+      if (extremes_.least) AddExtremeOfLine<false>(line, first, min_[lane], line_argmin_[lane]);
+      if (extremes_.largest) AddExtremeOfLine<true>(line, first, max_[lane], line_argmax_[lane]);
+    }
+    if constexpr (std::floating_point<S>) {
+      if (NeedsPoison() && !IsFiniteLine(line)) open_[lane] = 1;
+    }
+  }
+
   // Sets slots[l] to the value of `statistic` of lane l, unless the lane is open.
   void Finish(Statistic statistic, const ValueRules& rules, uint64_t* slots) {
     if (NeedsPoison()) {
-      for (uint32_t lane = 0; lane < width_; ++lane) open_[lane] |= IsNan(poison_[lane]);
+      for (uint32_t lane = 0; lane < width_; ++lane) open_[lane] |= IsNan(poison_[lane]) ? 1 : 0;
     }
     switch (statistic) {
       case Statistic::kCount:
         return Fill(slots, [this](uint32_t l) { return uint64_t{sizes_[l]}; });
       case Statistic::kMin: return Fill(slots, [this](uint32_t l) { return Slot(min_[l]); });
       case Statistic::kMax: return Fill(slots, [this](uint32_t l) { return Slot(max_[l]); });
-      case Statistic::kArgmin:
-        return Fill(slots, [this](uint32_t l) { return uint64_t{argmin_[l]}; });
-      case Statistic::kArgmax:
-        return Fill(slots, [this](uint32_t l) { return uint64_t{argmax_[l]}; });
+      case Statistic::kArgmin: return FillCounts(slots, argmin_, line_argmin_);
+      case Statistic::kArgmax: return FillCounts(slots, argmax_, line_argmax_);
       case Statistic::kNanCount:
       case Statistic::kInfinityCount: return Fill(slots, [](uint32_t) { return uint64_t{0}; });
-      case Statistic::kNonzeroCount:
-        return Fill(slots, [this](uint32_t l) { return uint64_t{nonzero_[l]}; });
+      case Statistic::kNonzeroCount: return FillCounts(slots, nonzero_, line_nonzero_);
       case Statistic::kAll:
-        return Fill(slots, [this](uint32_t l) { return uint64_t{nonzero_[l] == sizes_[l]}; });
+        FillCounts(slots, nonzero_, line_nonzero_);
+        return Fill(slots, [=, this](uint32_t l) { return uint64_t{slots[l] == sizes_[l]}; });
       case Statistic::kAny:
-        return Fill(slots, [this](uint32_t l) { return uint64_t{nonzero_[l] != 0}; });
+        FillCounts(slots, nonzero_, line_nonzero_);
+        return Fill(slots, [=](uint32_t l) { return uint64_t{slots[l] != 0}; });
       case Statistic::kSum:
       case Statistic::kMean:
       case Statistic::kVariance:
@@ -103,7 +136,7 @@ class BriefLanes {
     }
   }
 
-  bool is_open(uint32_t lane) const { return open_[lane]; }
+  bool is_open(uint32_t lane) const { return open_[lane] != 0; }
 
  private:
   using Count = TileCount<S>;
@@ -133,17 +166,49 @@ class BriefLanes {
   // Adds a row that all groups have, or some of them.
   template <bool kSome>
   void AddExtremesOfRow(const std::byte* row, uint32_t index) {
+    const auto is_less = [](S x, S y) { return x < y; };
+    const auto is_more = [](S x, S y) { return x > y; };
+    if (extremes_.least) AddExtremeOfRow<kSome>(row, index, is_less, min_, argmin_);
+    if (extremes_.largest) AddExtremeOfRow<kSome>(row, index, is_more, max_, argmax_);
+  }
+
+  template <bool kSome, class IsBefore>
+  void AddExtremeOfRow(const std::byte* row, uint32_t index, IsBefore is_before, S* best,
+                       Count* places) {
     const Count place = static_cast<Count>(index);
-    GRIDFOLD_INDEPENDENT_ITERATIONS
-    for (uint32_t lane = 0; lane < width_; ++lane) {
-      const S x = LoadUnaligned<S>(row, lane);
-      const bool exists = !kSome || index < sizes_[lane];
-      const bool is_less = exists & (x < min_[lane]);
-      const bool is_more = exists & (x > max_[lane]);
-      min_[lane] = is_less ? x : min_[lane];
-      max_[lane] = is_more ? x : max_[lane];
-      argmin_[lane] = is_less ? place : argmin_[lane];
-      argmax_[lane] = is_more ? place : argmax_[lane];
+    const auto add = [&](auto with_places) {
+      GRIDFOLD_INDEPENDENT_ITERATIONS
+      for (uint32_t lane = 0; lane < width_; ++lane) {
+        const S x = LoadUnaligned<S>(row, lane);
+        const bool exists = !kSome || index < sizes_[lane];
+        const bool is_better = exists & is_before(x, best[lane]);
+        best[lane] = is_better ? x : best[lane];
+        if constexpr (with_places()) places[lane] = is_better ? place : places[lane];
+      }
+    };
+    extremes_.places ? add(std::true_type()) : add(std::false_type());
+  }
+
+  // Merges the extreme of further elements, which is the first of those that are equal.
+  template <bool kLargest>
+  void AddExtremeOfLine(const Line<S>& line, uint32_t first, S& best, uint32_t& place) {
+    S found = ExtremeOf<kLargest>(line);
+    if (first != 0 && !(kLargest ? found > best : found < best)) return;
+    // Of zeros the first one's sign is the answer's.
+    if (extremes_.places || (std::floating_point<S> && found == S{0})) {
+      const uint32_t index = FirstOf(line, found);
+      found = line[index];
+      place = first + index;
+    }
+    best = found;
+  }
+
+  // Of tiles or of lines.
+  void FillCounts(uint64_t* slots, const Count* of_tiles, const uint32_t* of_lines) {
+    if (has_lines_) {
+      Fill(slots, [=](uint32_t l) { return uint64_t{of_lines[l]}; });
+    } else {
+      Fill(slots, [=](uint32_t l) { return uint64_t{of_tiles[l]}; });
     }
   }
 
@@ -155,73 +220,150 @@ class BriefLanes {
   // round(lane, value) sets the value and returns whether it is certain.
   template <class Round>
   void FillRounded(uint64_t* slots, Round round) {
+    GRIDFOLD_INDEPENDENT_ITERATIONS
     for (uint32_t lane = 0; lane < width_; ++lane) {
       double value = 0;
-      open_[lane] |= !round(lane, value);
+      open_[lane] |= round(lane, value) ? 0 : 1;
       slots[lane] = std::bit_cast<uint64_t>(value);
     }
   }
 
   // Rounds the variance; `deviations` is count * squares - sum^2.
-  static bool RoundVariance(const BoundedNumber& deviations, uint32_t count, uint32_t ddof,
-                            bool is_root, double& value) {
-    if (count <= ddof) return false;
-    const double divisor = static_cast<double>(count) * static_cast<double>(count - ddof);
-    const BoundedNumber variance = deviations.DividedBy(divisor);
-    return (is_root ? variance.Root() : variance).Round(value);
+  static bool RoundVariance(const LaneNumber& deviations, double count, double ddof, bool is_root,
+                            double& value) {
+    const LaneNumber variance = deviations.DividedBy(count * (count - ddof));
+    return (is_root ? variance.Root() : variance).Round(value) & (count > ddof);
   }
 
   void FinishMoments(Statistic statistic, const ValueRules& rules, uint64_t* slots) {
-    const uint32_t ddof = rules.delta_degrees_of_freedom;
-    const bool is_root = statistic == Statistic::kStandardDeviation;
-    const auto round_pair = [](const CheckedPair& sum, double& value) {
-      return sum.Round(sum.Error(), value);
-    };
     switch (statistic) {
       case Statistic::kSum:
-        return FillRounded(slots, [=, this](uint32_t l, double& value) {
-          return round_pair(sum_.Pair(l), value);
+        return FillRounded(slots, [this](uint32_t l, double& value) {
+          return LaneNumber::Of(sum_.Sum(l)).Round(value);
         });
       case Statistic::kL1Norm:
-        return FillRounded(slots, [=, this](uint32_t l, double& value) {
-          return round_pair(magnitudes_.Pair(l), value);
+        return FillRounded(slots, [this](uint32_t l, double& value) {
+          return LaneNumber::Of(magnitudes_.Sum(l)).Round(value);
         });
       case Statistic::kL2Norm:
         return FillRounded(slots, [this](uint32_t l, double& value) {
-          return squares_.Sum(l).Root().Round(value);
+          return LaneNumber::Of(squares_.Sum(l)).Root().Round(value);
         });
       case Statistic::kMean:
         return FillRounded(slots, [this](uint32_t l, double& value) {
-          const CheckedPair sum = sum_.Pair(l);
-          return MeanDivisor(sizes_[l]).Divide(sum.pair(), value, sum.Error());
+          return LaneNumber::Of(sum_.Sum(l)).DividedBy(SizeOf(l)).Round(value);
         });
-      case Statistic::kVariance:
-      case Statistic::kStandardDeviation:
-        return FillRounded(slots, [=, this](uint32_t l, double& value) {
-          return RoundVariance(SquareDeviations(sum_.Sum(l), squares_.Sum(l), sizes_[l]), sizes_[l],
-                               ddof, is_root, value);
-        });
+      case Statistic::kVariance: return FinishVariances<false>(rules, slots);
+      case Statistic::kStandardDeviation: return FinishVariances<true>(rules, slots);
       default: break;  // Finish has written the others.
     }
   }
 
+  template <bool kIsRoot>
+  void FinishVariances(const ValueRules& rules, uint64_t* slots) {
+    const double ddof = static_cast<double>(rules.delta_degrees_of_freedom);
+    FillRounded(slots, [=, this](uint32_t l, double& value) {
+      const BoundedNumber deviations = SquareDeviations(sum_.Sum(l), squares_.Sum(l), SizeOf(l));
+      return RoundVariance(LaneNumber::Of(deviations), SizeOf(l), ddof, kIsRoot, value);
+    });
+  }
+
+  double SizeOf(uint32_t lane) const {
+    return static_cast<double>(static_cast<int32_t>(sizes_[lane]));
+  }
+
+  void FinishIntegerMoments(Statistic statistic, const ValueRules& rules, uint64_t* slots) {
+    OpenWhatDoesNotFit();
+    if (statistic == Statistic::kSum) {
+      return Fill(slots, [this](uint32_t l) { return static_cast<uint64_t>(sum_.Sum(l)); });
+    }
+    if (IsSmall(statistic)) {
+      FinishSmallMoments(statistic, rules, slots);
+    } else {
+      FinishLargeMoments(statistic, rules, slots);
+    }
+  }
+
+  void OpenWhatDoesNotFit() {
+    const auto open = [&]<Moment kMoment>(uint32_t part, const BriefMoments<S>& moments) {
+      if ((parts_ & part) == 0 || moments.template AllFit<kMoment>(width_, count_bits_)) return;
+      for (uint32_t lane = 0; lane < width_; ++lane) {
+        open_[lane] |= moments.template Fits<kMoment>(lane, count_bits_) ? 0 : 1;
+      }
+    };
+    open.template operator()<Moment::kSum>(kSumPart, sum_);
+    open.template operator()<Moment::kSquares>(kSquaresPart, squares_);
+    open.template operator()<Moment::kMagnitudes>(kMagnitudesPart, magnitudes_);
+  }
+
+  // Integers of so many bits are float64 numbers, which SmallNumber makes of them.
+  static constexpr int kSmallBits = 51;
+  static double SmallNumber(int64_t x) {
+    constexpr double kOrigin = 0x1.8p52;
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(kOrigin) + static_cast<uint64_t>(x)) -
+           kOrigin;
+  }
+
+  // Whether all integers on the way to a statistic's value are float64 numbers.
+  bool IsSmall(Statistic statistic) const {
+    const auto is_below = [this](const BriefMoments<S>& moments, int bits) {
+      return moments.SumBits(width_) >> bits == 0;
+    };
+    switch (statistic) {
+      case Statistic::kMean: return is_below(sum_, kSmallBits);
+      case Statistic::kL1Norm: return is_below(magnitudes_, kSmallBits);
+      case Statistic::kL2Norm: return is_below(squares_, kSmallBits);
+      // The square of the sum is no larger than count * squares.
+      case Statistic::kVariance:
+      case Statistic::kStandardDeviation: return is_below(squares_, kSmallBits - count_bits_);
+      default: return false;
+    }
+  }
+
+  // Operations on float64 round once what they have exactly.
+  void FinishSmallMoments(Statistic statistic, const ValueRules& rules, uint64_t* slots) {
+    const double ddof = static_cast<double>(rules.delta_degrees_of_freedom);
+    const auto deviations = [this](uint32_t l) {
+      const double sum = SmallNumber(sum_.Sum(l));
+      return SizeOf(l) * SmallNumber(squares_.Sum(l)) - sum * sum;
+    };
+    switch (statistic) {
+      case Statistic::kMean:
+        return FillRounded(slots, [this](uint32_t l, double& value) {
+          value = SmallNumber(sum_.Sum(l)) / SizeOf(l);
+          return true;
+        });
+      case Statistic::kL1Norm:
+        return FillRounded(slots, [this](uint32_t l, double& value) {
+          value = SmallNumber(magnitudes_.Sum(l));
+          return true;
+        });
+      case Statistic::kL2Norm:
+        return FillRounded(slots, [this](uint32_t l, double& value) {
+          value = std::sqrt(SmallNumber(squares_.Sum(l)));
+          return true;
+        });
+      case Statistic::kVariance:
+        return FillRounded(slots, [=, this](uint32_t l, double& value) {
+          value = deviations(l) / (SizeOf(l) * (SizeOf(l) - ddof));
+          return SizeOf(l) > ddof;
+        });
+      case Statistic::kStandardDeviation:
+        return FillRounded(slots, [=, this](uint32_t l, double& value) {
+          return RoundVariance({deviations(l), 0, 0}, SizeOf(l), ddof, true, value);
+        });
+      default: break;  // Is never small.
+    }
+  }
+
   // An integer below 2^106.
-  static BoundedNumber Known(Uint128 x) {
+  static LaneNumber Known(Uint128 x) {
     const double high = static_cast<double>(x);
     return {high, static_cast<double>(static_cast<Int128>(x - static_cast<Uint128>(high))), 0};
   }
 
-  void FinishIntegerMoments(Statistic statistic, const ValueRules& rules, uint64_t* slots) {
-    const auto fits = [this](uint32_t l) {
-      return ((parts_ & kSumPart) == 0 || sum_.template Fits<Moment::kSum>(l)) &&
-             ((parts_ & kSquaresPart) == 0 || squares_.template Fits<Moment::kSquares>(l)) &&
-             ((parts_ & kMagnitudesPart) == 0 || magnitudes_.template Fits<Moment::kMagnitudes>(l));
-    };
-    const uint32_t ddof = rules.delta_degrees_of_freedom;
-    for (uint32_t lane = 0; lane < width_; ++lane) open_[lane] |= !fits(lane);
+  void FinishLargeMoments(Statistic statistic, const ValueRules& rules, uint64_t* slots) {
     switch (statistic) {
-      case Statistic::kSum:
-        return Fill(slots, [this](uint32_t l) { return static_cast<uint64_t>(sum_.Sum(l)); });
       case Statistic::kL1Norm:
         return Fill(slots,
                     [this](uint32_t l) { return Slot(static_cast<double>(magnitudes_.Sum(l))); });
@@ -235,11 +377,12 @@ class BriefLanes {
         });
       case Statistic::kVariance:
       case Statistic::kStandardDeviation:
-        return FillRounded(slots, [=, this](uint32_t l, double& value) {
+        return FillRounded(slots, [&, this](uint32_t l, double& value) {
           const auto sum = static_cast<Int128>(sum_.Sum(l));
           const auto squares = static_cast<Uint128>(squares_.Sum(l));
           return RoundVariance(Known(squares * sizes_[l] - static_cast<Uint128>(sum * sum)),
-                               sizes_[l], ddof, statistic == Statistic::kStandardDeviation, value);
+                               SizeOf(l), static_cast<double>(rules.delta_degrees_of_freedom),
+                               statistic == Statistic::kStandardDeviation, value);
         });
       default: break;  // Finish has written the others.
     }
@@ -249,6 +392,9 @@ class BriefLanes {
   uint32_t width_;
   const uint32_t* sizes_;
   uint32_t least_size_;
+  int count_bits_;  // Of the largest size.
+  ExtremesWanted extremes_;
+  bool has_lines_;
   BriefMoments<S> sum_;
   BriefMoments<S> squares_;
   BriefMoments<S> magnitudes_;
@@ -257,8 +403,13 @@ class BriefLanes {
   alignas(kLanesAlignment) Count argmin_[kBriefLanes];
   alignas(kLanesAlignment) Count argmax_[kBriefLanes];
   alignas(kLanesAlignment) Count nonzero_[kBriefLanes];
+  // Of lines, whose counts fit in no byte.
+  uint32_t line_argmin_[kBriefLanes];
+  uint32_t line_argmax_[kBriefLanes];
+  uint32_t line_nonzero_[kBriefLanes];
   alignas(kLanesAlignment) S poison_[kBriefLanes];
-  bool open_[kBriefLanes];
+  // Not bool: words as wide as the values make vectors with them.
+  alignas(kLanesAlignment) uint64_t open_[kBriefLanes];
 };
 
 }  // namespace gridfold::kernels::cpu

@@ -4,10 +4,13 @@
 #define GRIDFOLD_KERNELS_CPU_REDUCE_BRIEF_MOMENTS_H_
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
+#include "kernels/cpu/reduce/brief_line.h"
 #include "kernels/cpu/reduce/moment.h"
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/arithmetic/wide_integer.h"
@@ -16,9 +19,61 @@
 
 namespace gridfold::kernels::cpu {
 
-// Groups side by side, and elements of each, at most: counts of them fit in a byte.
+// Groups that are reduced together.
 inline constexpr uint32_t kBriefLanes = 256;
+// Elements of groups side by side, at most: counts of them fit in a byte.
 inline constexpr uint32_t kBriefRows = 255;
+// Elements of a group at most.
+inline constexpr uint32_t kBriefElements = 65535;
+
+// The bits of counts of elements.
+inline constexpr int kBriefCountBits = 16;
+static_assert(kBriefElements < 1 << kBriefCountBits);
+
+inline constexpr uint32_t kBlockLanes = 8;
+
+// Calls f<lanes>(first) for blocks of lanes that make up [0, width): their accumulators, whose
+// number the compiler knows, stay in registers from row to row.
+template <class F>
+inline void ForEachLaneBlock(uint32_t width, F f) {
+  uint32_t first = 0;
+  for (; first + kBlockLanes <= width; first += kBlockLanes) {
+    f.template operator()<kBlockLanes>(first);
+  }
+  for (; first < width; ++first) f.template operator()<1>(first);
+}
+
+// The bits of an integer's magnitude, one less where it is negative: without a branch.
+template <std::integral S>
+inline std::make_unsigned_t<S> BriefSeen(S x) {
+  using Bits = std::make_unsigned_t<S>;
+  if constexpr (std::is_signed_v<S>) {
+    return static_cast<Bits>(x ^ static_cast<S>(x >> (8 * sizeof(S) - 1)));
+  } else {
+    return x;
+  }
+}
+
+// What an integer adds to a moment, modulo what Word holds, in which negative numbers are what they
+// are in two's complement.
+template <class Word, Moment kMoment, std::integral S>
+inline Word BriefAddend(S x) {
+  if constexpr (kMoment == Moment::kMagnitudes) {
+    return static_cast<Word>(static_cast<Word>(BriefSeen(x)) + (IsNegative(x) ? 1 : 0));
+  } else if constexpr (kMoment == Moment::kSum || sizeof(S) == 8) {
+    const Word wide = static_cast<Word>(static_cast<int64_t>(x));
+    return kMoment == Moment::kSquares ? wide * wide : wide;
+  } else {
+    // Of 32 bits: their product is one instruction of vectors.
+    using Wide = std::conditional_t<std::is_signed_v<S>, int64_t, uint64_t>;
+    using Narrow = std::conditional_t<std::is_signed_v<S>, int32_t, uint32_t>;
+    if constexpr (sizeof(S) == 4 || sizeof(Word) == 8) {
+      return static_cast<Word>(Wide{static_cast<Narrow>(x)} * Wide{static_cast<Narrow>(x)});
+    } else {
+      return static_cast<Word>(Narrow{x} * Narrow{x});
+    }
+  }
+}
 
 template <class S>
 class BriefMoments;
@@ -36,9 +91,86 @@ class BriefMoments<S> {
 
   template <Moment kMoment>
   void AddTile(const Tile<S>& tile) {
-    ForEachElement(tile, [this](uint32_t lane, S element) {
+    ForEachLaneBlock(tile.width, [&]<uint32_t kLanes>(uint32_t first) {
+      Block<kMoment, kLanes> block;
+      for (uint32_t lane = 0; lane < kLanes; ++lane) block.Set(lane, Pair(first + lane));
+      for (uint32_t r = 0; r < tile.rows; ++r) {
+        block.AddRow(tile.data + r * tile.stride_bytes + first * sizeof(S));
+      }
+      for (uint32_t lane = 0; lane < kLanes; ++lane) Set(first + lane, block.Pair(lane));
+    });
+  }
+
+  // Adds elements of one lane's group. Where they are not `checked`, in fewer steps, what was lost
+  // is taken to be the most that can be.
+  template <Moment kMoment>
+  void AddLine(const Line<S>& line, uint32_t lane, bool checked) {
+    using Checked = Block<kMoment, kBlockLanes>;
+    const auto add = [&](auto& rows) {
+      static_assert(kLinePart<S> % kBlockLanes == 0);
+      ForEachLinePart(line, NoElement<S>(), [&](const std::byte* data, uint32_t count) {
+        for (uint32_t i = 0; i < count; i += kBlockLanes) rows.AddRow(data + i * sizeof(S));
+      });
+    };
+    Checked block;
+    if (checked) {
+      for (uint32_t l = 0; l < kBlockLanes; ++l) block.Set(l, CheckedPair{});
+      add(block);
+    } else {
+      QuickBlock<kMoment> quick;
+      add(quick);
+      const double rows = static_cast<double>(line.count / kBlockLanes + 1);
+      for (uint32_t l = 0; l < kBlockLanes; ++l) block.Set(l, quick.Pair(l, rows));
+    }
+    for (uint32_t left = kBlockLanes / 2; left > 0; left /= 2) block.Fold(left);
+    CheckedPair sum = Pair(lane);
+    sum.Merge(block.Pair(0));
+    Set(lane, sum);
+  }
+
+  CheckedPair Pair(uint32_t lane) const { return {high_[lane], low_[lane], lost_[lane]}; }
+  BoundedNumber Sum(uint32_t lane) const { return BoundedSum(Pair(lane)); }
+
+ private:
+  void Set(uint32_t lane, const CheckedPair& sum) {
+    high_[lane] = sum.high;
+    low_[lane] = sum.low;
+    lost_[lane] = sum.lost;
+  }
+
+  // Lanes that stay in registers.
+  template <Moment kMoment, uint32_t kLanes>
+  struct Block {
+    double high[kLanes];
+    double low[kLanes];
+    double lost[kLanes];
+
+    CheckedPair Pair(uint32_t lane) const { return {high[lane], low[lane], lost[lane]}; }
+    void Set(uint32_t lane, const CheckedPair& sum) {
+      high[lane] = sum.high;
+      low[lane] = sum.low;
+      lost[lane] = sum.lost;
+    }
+
+    void AddRow(const std::byte* row) {
+      for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        CheckedPair sum = Pair(lane);
+        AddTo(sum, LoadUnaligned<S>(row, lane));
+        Set(lane, sum);
+      }
+    }
+    // Merges `count` lanes into the first ones.
+    void Fold(uint32_t count) {
+      for (uint32_t lane = 0; lane < count; ++lane) {
+        CheckedPair sum = Pair(lane);
+        sum.Merge(Pair(lane + count));
+        Set(lane, sum);
+      }
+    }
+
+   private:
+    static void AddTo(CheckedPair& sum, S element) {
       const double x = static_cast<double>(element);
-      CheckedPair sum = Pair(lane);
       if constexpr (kMoment == Moment::kSum) {
         sum.Add(x);
       } else if constexpr (kMoment == Moment::kMagnitudes) {
@@ -49,19 +181,58 @@ class BriefMoments<S> {
         if constexpr (sizeof(S) == 8) {
           sum.AddLow(__builtin_fma(x, x, -square));
           // The smallest squares have no room for their lower halves.
-          sum.lost += (square < BoundedNumber::kLeast) & (x != 0) ? 0x1p-1074 : 0.0;
+          // As bits, since a choice would be a branch.
+          const uint64_t is_small = (square < BoundedNumber::kLeast) & (x != 0) ? 1 : 0;
+          sum.lost += std::bit_cast<double>(is_small);
         }
       }
-      high_[lane] = sum.high;
-      low_[lane] = sum.low;
-      lost_[lane] = sum.lost;
-    });
-  }
+    }
+  };
 
-  CheckedPair Pair(uint32_t lane) const { return {high_[lane], low_[lane], lost_[lane]}; }
-  BoundedNumber Sum(uint32_t lane) const { return BoundedSum(Pair(lane)); }
+  // The same without knowledge of what was lost.
+  //
+  // With K additions in a row the errors of what is added to high are at most K 2^-53 of the sum of
+  // magnitudes, and those of squares 2^-53 of it. Low takes them in 2 K additions in a row, each of
+  // which loses at most 2^-53 of that: in all less than (K + 2)^2 2^-105 of the magnitudes, which
+  // are themselves known but for K 2^-53.
+  template <Moment kMoment>
+  struct QuickBlock {
+    double high[kBlockLanes];
+    double low[kBlockLanes] = {};
+    double magnitudes[kBlockLanes] = {};  // Of a sum; others are their own.
 
- private:
+    QuickBlock() {
+      for (double& x : high) x = CheckedPair{}.high;
+    }
+
+    void AddRow(const std::byte* row) {
+      for (uint32_t lane = 0; lane < kBlockLanes; ++lane) {
+        const double x = static_cast<double>(LoadUnaligned<S>(row, lane));
+        const double addend = kMoment == Moment::kSquares      ? x * x
+                              : kMoment == Moment::kMagnitudes ? std::fabs(x)
+                                                               : x;
+        const SumAndError next = SumAndError::Of(high[lane], addend);
+        high[lane] = next.sum;
+        if constexpr (kMoment == Moment::kSquares && sizeof(S) == 8) {
+          low[lane] += next.error + __builtin_fma(x, x, -addend);
+        } else {
+          low[lane] += next.error;
+        }
+        if constexpr (kMoment == Moment::kSum) magnitudes[lane] += std::fabs(x);
+      }
+    }
+
+    // After so many rows.
+    CheckedPair Pair(uint32_t lane, double rows) const {
+      const double total = kMoment == Moment::kSum ? magnitudes[lane] : high[lane];
+      const double lost = (rows + 2) * (rows + 2) * 0x1p-104 * total;
+      // The smallest squares have no room for their lower halves, nor has such a bound.
+      const bool is_known =
+          total > BoundedNumber::kLeast || (kMoment != Moment::kSquares && total == 0);
+      return {high[lane], low[lane], is_known ? lost : BoundedNumber::kUnknown};
+    }
+  };
+
   alignas(kLanesAlignment) double high_[kBriefLanes];
   alignas(kLanesAlignment) double low_[kBriefLanes];
   alignas(kLanesAlignment) double lost_[kBriefLanes];
@@ -78,37 +249,75 @@ class BriefMoments<S> {
 
   template <Moment kMoment>
   void AddTile(const Tile<S>& tile) {
-    ForEachElement(tile, [this](uint32_t lane, S element) {
-      // Modulo 2^64, in which negative numbers are what they are in two's complement.
-      const uint64_t x = static_cast<uint64_t>(static_cast<int64_t>(element));
-      const uint64_t sign = IsNegative(element) ? ~uint64_t{0} : 0;
-      if constexpr (kMoment == Moment::kSum) {
-        sum_[lane] += x;
-      } else if constexpr (kMoment == Moment::kMagnitudes) {
-        sum_[lane] += (x ^ sign) - sign;
-      } else {
-        sum_[lane] += x * x;
+    ForEachElement(tile, [this](uint32_t lane, S x) {
+      sum_[lane] += BriefAddend<uint64_t, kMoment>(x);
+      if constexpr (!kAlwaysFits<kMoment>) seen_[lane] |= BriefSeen(x);
+    });
+  }
+
+  // Adds elements of one lane's group.
+  template <Moment kMoment>
+  void AddLine(const Line<S>& line, uint32_t lane, bool /*checked*/) {
+    ForEachLinePart(line, S{0}, [&](const std::byte* data, uint32_t count) {
+      LineWord<kMoment> sum = 0;
+      std::make_unsigned_t<S> seen = 0;
+      for (uint32_t i = 0; i < count; ++i) {
+        const S x = LoadUnaligned<S>(data, i);
+        sum += BriefAddend<LineWord<kMoment>, kMoment>(x);
+        if constexpr (!kAlwaysFits<kMoment>) seen |= BriefSeen(x);
       }
-      if constexpr (!kAlwaysFits<kMoment>) seen_[lane] |= x ^ sign;
+      sum_[lane] += Widened(sum);
+      seen_[lane] |= seen;
     });
   }
 
   int64_t Sum(uint32_t lane) const { return static_cast<int64_t>(sum_[lane]); }
 
-  // Whether Sum is the sum of this moment, not wrapped around.
+  // The bits that any of the magnitudes of the first `width` sums has, one less where negative.
+  uint64_t SumBits(uint32_t width) const {
+    uint64_t bits = 0;
+    for (uint32_t lane = 0; lane < width; ++lane) bits |= sum_[lane] ^ SignBits(sum_[lane]);
+    return bits;
+  }
+
+  // Whether Sum is the sum of this moment, not wrapped around, of elements whose count has
+  // `count_bits` bits, at most kBriefCountBits.
   template <Moment kMoment>
-  bool Fits(uint32_t lane) const {
-    return kAlwaysFits<kMoment> || seen_[lane] >> kFittingBits<kMoment> == 0;
+  bool Fits(uint32_t lane, int count_bits) const {
+    return kAlwaysFits<kMoment> || seen_[lane] >> FittingBits<kMoment>(count_bits) == 0;
+  }
+  // The same of all the first `width` lanes.
+  template <Moment kMoment>
+  bool AllFit(uint32_t width, int count_bits) const {
+    if constexpr (kAlwaysFits<kMoment>) return true;
+    uint64_t seen = 0;
+    for (uint32_t lane = 0; lane < width; ++lane) seen |= seen_[lane];
+    return seen >> FittingBits<kMoment>(count_bits) == 0;
   }
 
  private:
-  static constexpr int kRowBits = 8;
-  static_assert(kBriefRows < 1 << kRowBits);
+  // What is wide enough for the addends of a line.
+  template <Moment kMoment>
+  using LineWord =
+      std::conditional_t<sizeof(S) == 1 || (sizeof(S) == 2 && kMoment != Moment::kSquares),
+                         uint32_t, uint64_t>;
+  static_assert(kLineChunk <= 1 << 14);
+
+  static uint64_t Widened(uint64_t word) { return word; }
+  static uint64_t Widened(uint32_t word) {
+    return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(word)));
+  }
+  static uint64_t SignBits(uint64_t x) {
+    return static_cast<uint64_t>(static_cast<int64_t>(x) >> 63);
+  }
+
   // The bits of magnitudes, one less where negative, whose moments add up to less than 2^63.
   template <Moment kMoment>
-  static constexpr int kFittingBits = (63 - kRowBits) / (kMoment == Moment::kSquares ? 2 : 1) - 1;
+  static constexpr int FittingBits(int count_bits) {
+    return (63 - count_bits) / (kMoment == Moment::kSquares ? 2 : 1) - 1;
+  }
   template <Moment kMoment>
-  static constexpr bool kAlwaysFits = 8 * sizeof(S) <= kFittingBits<kMoment>;
+  static constexpr bool kAlwaysFits = 8 * sizeof(S) <= FittingBits<kMoment>(kBriefCountBits);
 
   alignas(kLanesAlignment) uint64_t sum_[kBriefLanes];
   alignas(kLanesAlignment) uint64_t seen_[kBriefLanes];

@@ -111,7 +111,12 @@ std::vector<Shape> Shapes(ElementType type) {
     const ArrayDescription across = ArrayDescription::Matrix(type, kElements / rows, rows);
     shapes.push_back({across, {GroupingKind::kAxis1, {}}});
   }
-  for (const uint64_t longest : {4, 40, 400}) {
+  for (const uint64_t size : {15, 16, 17, 63, 64, 65, 127, 300, 700, 1024, 1025, 2100}) {
+    const ArrayDescription across = ArrayDescription::Matrix(type, kElements / size, size);
+    shapes.push_back({across, {GroupingKind::kAxis1, {}}});
+  }
+  shapes.push_back({ArrayDescription::Vector(type, kElements), {GroupingKind::kWhole, {}}});
+  for (const uint64_t longest : {4, 40, 400, 2000}) {
     std::mt19937_64 random(longest);
     GroupingSpec segments{GroupingKind::kSegments, {0}};
     while (segments.offsets.back() < kElements) {
