@@ -1,8 +1,9 @@
-// Reductions of many groups of few elements: a matrix down its few rows, short rows, short
+// Reductions of groups of up to some ten thousand elements: a matrix down its few rows, rows,
 // segments.
 //
-// What is not certain after a look at all groups side by side (brief_lanes.h) is reduced group
-// by group, as groups of any size are. The answers are the same.
+// What is not certain after a look at all groups side by side (brief_lanes.h), the larger of them
+// one after the other, is reduced group by group, as groups of any size are. The answers are the
+// same.
 #ifndef GRIDFOLD_KERNELS_CPU_REDUCE_BRIEF_H_
 #define GRIDFOLD_KERNELS_CPU_REDUCE_BRIEF_H_
 

@@ -32,7 +32,7 @@ struct Line {
 
 // Elements of which the parts below are multiples: vectors of any size.
 template <class S>
-inline constexpr uint32_t kLinePart = 64 / sizeof(S);
+inline constexpr uint32_t kLinePart = 128 / sizeof(S);
 
 // Calls f(data, count) for parts that make up the line, the counts being multiples of kLinePart:
 // loops over them are all vectors. The last part is filled up with `pad`.
@@ -126,7 +126,7 @@ inline bool IsFiniteLine(const Line<S>& line) {
 // Where the first element stands that equals `value`, which is one of the line's.
 template <class S>
 inline uint32_t FirstOf(const Line<S>& line, S value) {
-  constexpr uint32_t kPart = 2 * kLinePart<S>;
+  constexpr uint32_t kPart = kLinePart<S>;
   uint32_t i = 0;
   for (; i + kPart <= line.count; i += kPart) {
     TileCount<S> any = 0;

@@ -107,9 +107,16 @@ class BriefMoments<S> {
   void AddLine(const Line<S>& line, uint32_t lane, bool checked) {
     using Checked = Block<kMoment, kBlockLanes>;
     const auto add = [&](auto& rows) {
-      static_assert(kLinePart<S> % kBlockLanes == 0);
+      constexpr uint32_t kLanes = sizeof(rows.high) / sizeof(double);
+      static_assert(kLinePart<S> % kLanes == 0);
       ForEachLinePart(line, NoElement<S>(), [&](const std::byte* data, uint32_t count) {
-        for (uint32_t i = 0; i < count; i += kBlockLanes) rows.AddRow(data + i * sizeof(S));
+        // Converted beforehand: compilers make no vectors of a row that is converted as it is
+        // added.
+        alignas(kLanesAlignment) double numbers[kLineChunk];
+        for (uint32_t i = 0; i < count; ++i) {
+          numbers[i] = static_cast<double>(LoadUnaligned<S>(data, i));
+        }
+        for (uint32_t i = 0; i < count; i += kLanes) rows.AddNumbers(numbers + i);
       });
     };
     Checked block;
@@ -119,8 +126,13 @@ class BriefMoments<S> {
     } else {
       QuickBlock<kMoment> quick;
       add(quick);
-      const double rows = static_cast<double>(line.count / kBlockLanes + 1);
-      for (uint32_t l = 0; l < kBlockLanes; ++l) block.Set(l, quick.Pair(l, rows));
+      static_assert(quick.kLanes == 2 * kBlockLanes && kLinePart<S> <= 2 * quick.kLanes);
+      const double rows = static_cast<double>(line.count / quick.kLanes + 2);
+      for (uint32_t l = 0; l < kBlockLanes; ++l) {
+        CheckedPair sum = quick.Pair(l, rows);
+        sum.Merge(quick.Pair(l + kBlockLanes, rows));
+        block.Set(l, sum);
+      }
     }
     for (uint32_t left = kBlockLanes / 2; left > 0; left /= 2) block.Fold(left);
     CheckedPair sum = Pair(lane);
@@ -154,10 +166,11 @@ class BriefMoments<S> {
 
     void AddRow(const std::byte* row) {
       for (uint32_t lane = 0; lane < kLanes; ++lane) {
-        CheckedPair sum = Pair(lane);
-        AddTo(sum, LoadUnaligned<S>(row, lane));
-        Set(lane, sum);
+        Add(lane, static_cast<double>(LoadUnaligned<S>(row, lane)));
       }
+    }
+    void AddNumbers(const double* numbers) {
+      for (uint32_t lane = 0; lane < kLanes; ++lane) Add(lane, numbers[lane]);
     }
     // Merges `count` lanes into the first ones.
     void Fold(uint32_t count) {
@@ -169,8 +182,9 @@ class BriefMoments<S> {
     }
 
    private:
-    static void AddTo(CheckedPair& sum, S element) {
-      const double x = static_cast<double>(element);
+    // Adds what an element of S is.
+    void Add(uint32_t lane, double x) {
+      CheckedPair sum = Pair(lane);
       if constexpr (kMoment == Moment::kSum) {
         sum.Add(x);
       } else if constexpr (kMoment == Moment::kMagnitudes) {
@@ -186,6 +200,7 @@ class BriefMoments<S> {
           sum.lost += std::bit_cast<double>(is_small);
         }
       }
+      Set(lane, sum);
     }
   };
 
@@ -197,17 +212,22 @@ class BriefMoments<S> {
   // are themselves known but for K 2^-53.
   template <Moment kMoment>
   struct QuickBlock {
-    double high[kBlockLanes];
-    double low[kBlockLanes] = {};
-    double magnitudes[kBlockLanes] = {};  // Of a sum; others are their own.
+    // More than a vector's or two: their sums go through memory.
+    static constexpr uint32_t kLanes = 2 * kBlockLanes;
+
+    double high[kLanes];
+    double low[kLanes] = {};
+    double magnitudes[kLanes] = {};  // Of a sum; others are their own.
 
     QuickBlock() {
       for (double& x : high) x = CheckedPair{}.high;
     }
 
-    void AddRow(const std::byte* row) {
-      for (uint32_t lane = 0; lane < kBlockLanes; ++lane) {
-        const double x = static_cast<double>(LoadUnaligned<S>(row, lane));
+    void AddNumbers(const double* numbers) {
+      // What is unrolled is not made vectors of.
+#pragma GCC unroll 1
+      for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        const double x = numbers[lane];
         const double addend = kMoment == Moment::kSquares      ? x * x
                               : kMoment == Moment::kMagnitudes ? std::fabs(x)
                                                                : x;
