@@ -103,20 +103,26 @@ inline bool TryReduceSingles(const std::byte* data, uint32_t columns, const Brie
 inline constexpr uint32_t kSideBySide = 32;
 inline constexpr uint32_t kSideBySideElements = kSideBySide * kBriefRows;
 
-// Groups of so many elements and more are lines.
-inline constexpr uint32_t kLineMin = 16;
+// Groups of so many elements and more are lines: of floating-point elements more, since what lines
+// are folded to takes as long as some dozen elements.
+template <class T>
+inline constexpr uint32_t kLineMin = FloatingElement<T> ? 64 : 16;
+inline constexpr uint32_t kLineMinMax = 64;
+// Rows of one size below that are laid side by side all at once.
+inline constexpr uint32_t kUniformMin = 16;
 
 // The groups that are not lines in the order of their sizes; returns how many there are.
-inline uint32_t SortBySize(const uint64_t* begins, uint32_t group_count, uint8_t* order) {
-  constexpr uint32_t kSizeMax = kLineMin - 1;
-  uint32_t ends[kSizeMax + 1] = {};
+inline uint32_t SortBySize(const uint64_t* begins, uint32_t group_count, uint32_t line_min,
+                           uint8_t* order) {
+  const uint32_t size_max = line_min - 1;
+  uint32_t ends[kLineMinMax] = {};
   const auto size_of = [=](uint32_t g) { return begins[g + 1] - begins[g]; };
-  const auto is_brief = [=](uint32_t g) { return size_of(g) - 1 < kSizeMax; };
+  const auto is_brief = [=](uint32_t g) { return size_of(g) - 1 < size_max; };
   for (uint32_t g = 0; g < group_count; ++g) {
     if (is_brief(g)) ++ends[size_of(g)];
   }
-  for (uint32_t size = 1; size <= kSizeMax; ++size) ends[size] += ends[size - 1];
-  const uint32_t taken = ends[kSizeMax];
+  for (uint32_t size = 1; size <= size_max; ++size) ends[size] += ends[size - 1];
+  const uint32_t taken = ends[size_max];
   for (uint32_t g = group_count; g-- > 0;) {
     if (is_brief(g)) order[--ends[size_of(g)]] = static_cast<uint8_t>(g);
   }
@@ -136,12 +142,13 @@ uint32_t SideBySide(uint32_t count, SizeOf size_of) {
 }
 
 // The groups that are lines; returns how many there are.
-inline uint32_t FindLines(const uint64_t* begins, uint32_t group_count, uint8_t* lines) {
+inline uint32_t FindLines(const uint64_t* begins, uint32_t group_count, uint32_t line_min,
+                          uint8_t* lines) {
   uint32_t count = 0;
   for (uint32_t g = 0; g < group_count; ++g) {
     const uint64_t size = begins[g + 1] - begins[g];
     lines[count] = static_cast<uint8_t>(g);
-    if (size >= kLineMin && size <= kBriefElements) ++count;
+    if (size >= line_min && size <= kBriefElements) ++count;
   }
   return count;
 }
@@ -171,7 +178,7 @@ inline void ReduceLines(const std::byte* data, const uint64_t* begins,
   for (uint32_t i = 0; i < count; ++i) {
     sizes[i] = static_cast<uint32_t>(begins[groups[i] + 1] - begins[groups[i]]);
   }
-  lanes.Reset(request.parts, count, sizes, kLineMin, *std::max_element(sizes, sizes + count),
+  lanes.Reset(request.parts, count, sizes, kLineMin<T>, *std::max_element(sizes, sizes + count),
               request.extremes);
   if constexpr (HalfElement<T>) {
     alignas(kLanesAlignment) S converted[kLineChunk];
@@ -247,8 +254,8 @@ void ReduceBriefGroups(const std::byte* data, const uint64_t* begins, uint32_t g
                        const BriefRequest& request, const BriefAnswers& answers) {
   using namespace brief_internal;  // NOLINT
   const uint64_t size = begins[1] - begins[0];
-  if (size >= 1 && size < kLineMin && AreUniform(begins, group_count)) {
-    RowWord<T> columns[kBriefLanes * kLineMin];
+  if (size >= 1 && size < kUniformMin && AreUniform(begins, group_count)) {
+    RowWord<T> columns[kBriefLanes * kUniformMin];
     const std::byte* const rows = data + begins[0] * sizeof(T);
     RunForProcessor<UniformRowsKernel<RowWord<T>>>(rows, static_cast<uint32_t>(size), group_count,
                                                    +columns);
@@ -259,7 +266,7 @@ void ReduceBriefGroups(const std::byte* data, const uint64_t* begins, uint32_t g
   uint8_t groups[kBriefLanes];
   BriefLanes<ComputeType<T>> lanes;
   std::fill_n(answers.is_open, group_count, true);
-  const uint32_t line_count = FindLines(begins, group_count, groups);
+  const uint32_t line_count = FindLines(begins, group_count, kLineMin<T>, groups);
   if (line_count > 0) {
     ReduceLines<T>(data, begins, {groups, line_count}, false, request, lanes, answers);
   }
@@ -273,7 +280,7 @@ void ReduceBriefGroups(const std::byte* data, const uint64_t* begins, uint32_t g
     }
   }
   if (line_count == group_count) return;
-  const uint32_t short_count = SortBySize(begins, group_count, groups);
+  const uint32_t short_count = SortBySize(begins, group_count, kLineMin<T>, groups);
   ReduceSideBySide<T>(data, begins, {groups, short_count}, request, lanes, answers);
 }
 

@@ -1,5 +1,5 @@
-// Statistics of groups of up to kBriefElements, a lane for each group: without the states that groups
-// of any size need, which take longer to set up than such groups take to add.
+// Statistics of groups of up to kBriefElements, a lane for each group: without the states that
+// groups of any size need, which take longer to set up than such groups take to add.
 //
 // A lane leaves a group open where its answer is not certain to be that of the exact state, because
 // of an infinity or NaN, a moment that does not fit, or a rounding too close to call. Who has open
