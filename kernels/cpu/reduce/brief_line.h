@@ -123,7 +123,8 @@ inline bool IsFiniteLine(const Line<S>& line) {
   return largest < std::bit_cast<Key>(std::numeric_limits<S>::infinity());
 }
 
-// Where the first element stands that equals `value`, which is one of the line's.
+// Where the first element stands that equals `value`; of the line all the same where none does, as
+// none equals a NaN, nor what its owner has changed meanwhile.
 template <class S>
 inline uint32_t FirstOf(const Line<S>& line, S value) {
   constexpr uint32_t kPart = kLinePart<S>;
@@ -133,8 +134,8 @@ inline uint32_t FirstOf(const Line<S>& line, S value) {
     for (uint32_t k = 0; k < kPart; ++k) any |= line[i + k] == value ? 1 : 0;
     if (any != 0) break;
   }
-  while (i + 1 < line.count && line[i] != value) ++i;
-  return i;
+  while (i < line.count && line[i] != value) ++i;
+  return std::min(i, line.count - 1);
 }
 
 }  // namespace gridfold::kernels::cpu

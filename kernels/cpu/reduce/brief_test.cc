@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -14,6 +15,7 @@
 
 #include "kernels/contract/reduction.h"
 #include "kernels/cpu/lane/engine.h"
+#include "kernels/cpu/reduce/brief_line.h"
 #include "kernels/numerics/arithmetic/element.h"
 
 namespace gridfold::kernels::cpu {
@@ -129,6 +131,21 @@ std::vector<Shape> Shapes(ElementType type) {
 }
 
 class BriefReductionTest : public testing::TestWithParam<ElementType> {};
+
+// Of every length around the parts that are looked at together.
+TEST(LineTest, TheFirstOfEqualElementsIsFoundAndNothingBehindTheLine) {
+  std::vector<float> elements(200, 1);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (uint32_t count = 1; count < elements.size(); ++count) {
+    const Line<float> line{reinterpret_cast<const std::byte*>(elements.data()), count};
+    EXPECT_EQ(FirstOf(line, 1.0f), 0u);
+    EXPECT_EQ(FirstOf(line, 2.0f), count - 1) << "which is none of the line's";
+    EXPECT_EQ(FirstOf(line, nan), count - 1) << "which equals none";
+    elements[count - 1] = 3;
+    EXPECT_EQ(FirstOf(line, 3.0f), count - 1);
+    elements[count - 1] = 1;
+  }
+}
 
 TEST_P(BriefReductionTest, HasTheBitsOfExactStates) {
   const std::unique_ptr<Lane> lane = MakeLane();
