@@ -178,9 +178,9 @@ bool HasOnlyFloatingProduct(const ReductionPlan& plan) {
   return plan.statistics.size() == 1 && HasFloatingProduct(plan);
 }
 
-// What takes columns of which several statistics of integers are asked for better than vectors of
-// them, which blocks join. Microseconds on an H200 (shape_benchmark.py --strategies), vectors', and
-// those of what is chosen here:
+// Columns of integers of which several statistics, norms or counts are asked for are faster as the
+// general kernel's states, or as rows, than by vectors whose blocks join. Microseconds on an H200
+// (shape_benchmark.py --strategies), those of vectors first, then those of what is chosen here:
 //
 //   uint8  [238,990, 4] mean, variance   107   30 states      int8  [5533, 5] nonzero  65   31 rows
 //   uint8  [1,823,557, 4] four           136   54 states      int16 [852, 365] std     53   29 rows
