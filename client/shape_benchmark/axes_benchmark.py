@@ -34,14 +34,15 @@ def sets_of_axes(dimensions):
         yield from itertools.combinations(range(dimensions), count)
 
 
-def rows_of(server, shape):
+def rows_of(server, element_type, shape):
+    element_bytes = np.dtype(element_type).itemsize
     for statistics in STATISTICS:
         whole = None
         for axes in sets_of_axes(len(shape)):
             executions = [server.reduce_axes(axes, statistics) for _ in range(CALLS)]
             seconds = min(served.kernel_seconds(execution) for execution in executions)
             whole = whole or seconds
-            rate = 4 * math.prod(shape) / seconds / 1e9
+            rate = element_bytes * math.prod(shape) / seconds / 1e9
             yield (f"| {list(shape)} | {'all' if axes is None else list(axes)} | {', '.join(statistics)} "
                    f"| {seconds * 1e6:.0f} | {rate:.0f} | {whole / seconds:.2f} | {executions[-1].strategy} |")
 
@@ -50,18 +51,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", required=True, help="the gridfold_server to run")
     parser.add_argument("--engine", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--type", choices=["float32", "float64"], default="float32", help="of the elements")
     parser.add_argument("--small", action="store_true", help="arrays of a few KiB")
     arguments = parser.parse_args()
     os.environ["GRIDFOLD_SERVER_BINARY"] = arguments.server
     os.environ["GRIDFOLD_TEST_ENGINE"] = arguments.engine
     rng = np.random.default_rng(1)
-    print("| array of float32 | axes | statistics | us | GB/s | of the whole's rate | strategy |")
+    print(f"| array of {arguments.type} | axes | statistics | us | GB/s | of the whole's rate | strategy |")
     print("|---|---|---|---:|---:|---:|---|")
     with (server_process.ServerProcess("--resident-bytes", "6GiB") as process,
           served.Server(process.target) as server):
         for shape in SMALL_SHAPES if arguments.small else SHAPES:
-            with server.holding("x", "float32", rng.standard_normal(shape, np.float32)):
-                for row in rows_of(server, shape):
+            with server.holding("x", arguments.type, rng.standard_normal(shape, arguments.type)):
+                for row in rows_of(server, arguments.type, shape):
                     print(row, flush=True)
 
 

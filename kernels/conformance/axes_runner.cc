@@ -5,6 +5,9 @@
 #include <stop_token>
 #include <utility>
 
+#include "kernels/conformance/reduction_specs.h"
+#include "kernels/folds/in_place_reduction.h"
+
 namespace gridfold::kernels::conformance {
 
 AxesRunner::AxesRunner(EngineUnderTest& engine)
@@ -29,6 +32,7 @@ absl::StatusOr<ReductionResult> AxesRunner::Reduce(const kernels::Shape& shape,
   const AxesPlan groups = PlanAxes({elements.type(), shape}, axes);
   spec.grouping = {groups.grouping, {}};
   rearranged_ = groups.rearrangement.has_value();
+  ran_in_place_ = false;
   const absl::StatusOr<ReductionPlan> plan = PlanReduction(groups.array, std::move(spec));
   if (!plan.ok()) return plan.status();
   RunStatistics statistics;
@@ -37,8 +41,36 @@ absl::StatusOr<ReductionResult> AxesRunner::Reduce(const kernels::Shape& shape,
   }
   const auto input = InOrder(*groups.rearrangement, elements);
   if (!input.ok()) return input.status();
-  return engine_.lane().RunReduction(*plan, ResidentSpan((*input)->span()), std::stop_token(),
-                                     statistics);
+  absl::StatusOr<ReductionResult> result = engine_.lane().RunReduction(
+      *plan, ResidentSpan((*input)->span()), std::stop_token(), statistics);
+  if (!groups.in_place) return result;
+  const auto in_place = ReduceInPlace(*plan, *groups.in_place, elements);
+  ran_in_place_ = in_place.has_value();
+  if (!ran_in_place_) return result;
+  EXPECT_EQ(in_place->status(), result.status());
+  if (!result.ok() || !in_place->ok()) return result;
+  for (size_t c = 0; c < result->columns.size(); ++c) {
+    EXPECT_TRUE(SameSlots((*in_place)->columns[c], result->columns[c]))
+        << StatisticName(result->columns[c].statistic);
+  }
+  return result;
+}
+
+std::optional<absl::StatusOr<ReductionResult>> AxesRunner::ReduceInPlace(
+    const ReductionPlan& plan, const GroupsInPlace& groups, const TestArray& elements) {
+  const auto copy_of = [&](uint64_t size_bytes) { return pool_->Allocate(size_bytes).value(); };
+  const auto memory = copy_of(elements.span().size_bytes);
+  const absl::Status copied =
+      engine_.lane().Copy(elements.span(), memory->span(), std::stop_token());
+  EXPECT_TRUE(copied.ok()) << copied;
+  const ResidentSpan input(memory->span());
+  const InPlaceReduction reduction(plan, groups);
+  const std::optional<uint64_t> room_bytes = reduction.RoomBytes(input, engine_.lane());
+  if (!room_bytes) return std::nullopt;
+  const auto room = *room_bytes > 0 ? copy_of(*room_bytes) : nullptr;
+  RunStatistics statistics;
+  return reduction.Run(input, room ? room->span() : MutableResidentSpan{}, engine_.lane(),
+                       std::stop_token(), statistics);
 }
 
 absl::StatusOr<QuantileResult> AxesRunner::Quantiles(const kernels::Shape& shape,

@@ -1,9 +1,11 @@
 // Runs operations along axes of an array, with its rearrangement as servers make it: on resident
-// memory, before the operation and, of a scan, behind it.
+// memory, before the operation and, of a scan, behind it. Reductions that can do without are run in
+// both ways, and expected to agree.
 #ifndef GRIDFOLD_KERNELS_CONFORMANCE_AXES_RUNNER_H_
 #define GRIDFOLD_KERNELS_CONFORMANCE_AXES_RUNNER_H_
 
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "kernels/conformance/engine_test.h"
@@ -26,16 +28,23 @@ class AxesRunner {
   absl::StatusOr<TestArray> Scan(const kernels::Shape& shape, const TestArray& elements, int axis,
                                  ScanSpec spec);
 
-  // Whether the last run began with a rearrangement.
+  // Whether the last run began with a rearrangement, and whether it was run without one, too.
   bool rearranged() const { return rearranged_; }
+  bool ran_in_place() const { return ran_in_place_; }
 
  private:
   absl::StatusOr<std::unique_ptr<ResidentMemory>> InOrder(const Rearrangement& order,
                                                           const TestArray& elements);
 
+  // Nothing where the engine does not reduce these groups in place.
+  std::optional<absl::StatusOr<ReductionResult>> ReduceInPlace(const ReductionPlan& plan,
+                                                               const GroupsInPlace& groups,
+                                                               const TestArray& elements);
+
   EngineUnderTest& engine_;
   std::unique_ptr<ResidentPool> pool_;
   bool rearranged_ = false;
+  bool ran_in_place_ = false;
 };
 
 }  // namespace gridfold::kernels::conformance

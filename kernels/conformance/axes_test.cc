@@ -1,9 +1,11 @@
 // Reductions over sets of axes and scans along an axis, of arrays of 0 to 8 dimensions: the answer
 // to the same array with its groups sorted out element by element, one a row.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <random>
 #include <stop_token>
@@ -147,7 +149,13 @@ TEST_P(AxesTest, LargerArrays) {
                                                   {{2, 129, 5, 67, 1, 3}, 0b010010},
                                                   {{3, 40'000, 2}, 0b101},
                                                   {{5, 7, 9'001}, 0b010},
-                                                  {{9, 8, 7, 6, 5, 4, 3, 2}, 0b10101010}}) {
+                                                  {{9, 8, 7, 6, 5, 4, 3, 2}, 0b10101010},
+                                                  {{70, 65, 128}, 0b010},
+                                                  {{2, 1'500, 256}, 0b010},
+                                                  {{3, 5, 40, 1'024}, 0b0101},
+                                                  {{2, 3, 4, 60, 512}, 0b01010},
+                                                  {{33, 6, 3'000}, 0b101},
+                                                  {{3, 50, 2, 2'048}, 0b1010}}) {
       SCOPED_TRACE(testing::Message() << testing::PrintToString(extents) << ", axes " << axes);
       const uint64_t element_count = ShapeOf(extents).element_count();
       const TestArray elements = MakeVector(type, element_count, DataKind::kSmall, 603);
@@ -168,6 +176,56 @@ TEST_P(AxesTest, LargerArrays) {
       }
     }
   }
+}
+
+// All parts of a state, and data that the first kernels of columns leave to others.
+TEST_P(AxesTest, InPlaceAsInAnotherOrder) {
+  uint64_t seed = 609;
+  for (const ElementType type : kAllTypes) {
+    for (const DataKind kind : {DataKind::kSmall, DataKind::kWide, DataKind::kSpecial}) {
+      for (const auto& [extents, axes] : std::vector<std::pair<Extents, AxisSet>>{
+               {{3, 70, 48}, 0b010}, {{3, 2, 500, 64}, 0b0101}, {{21, 3, 1'000}, 0b101}}) {
+        SCOPED_TRACE(testing::Message() << testing::PrintToString(extents) << ", axes " << axes);
+        const TestArray elements = MakeVector(type, ShapeOf(extents).element_count(), kind, ++seed);
+        for (const bool ignore_nan : {false, true}) {
+          for (ReductionSpec spec :
+               {SpecOf({Statistic::kSum}), SpecOf({Statistic::kArgmin, Statistic::kMax}),
+                SpecOf({Statistic::kMean, Statistic::kVariance}),
+                SpecOf({Statistic::kL2Norm, Statistic::kNonzeroCount, Statistic::kArgmax})}) {
+            spec.nan_policy = ignore_nan ? NanPolicy::kIgnore : NanPolicy::kPropagate;
+            spec.overflow_policy = OverflowPolicy::kWrap;
+            const auto result = runner().Reduce(ShapeOf(extents), elements, axes, spec);
+            EXPECT_TRUE(result.ok()) << result.status();
+            const bool are_rows = (axes & 0b100) != 0;  // Whose states of moments are slow.
+            EXPECT_TRUE(runner().ran_in_place() || (are_rows && IsFloatingPoint(type)));
+          }
+        }
+      }
+    }
+  }
+}
+
+// A part without a value, or one that does not fit, is no error of the whole group.
+TEST_P(AxesTest, OnlyWholeGroupsFail) {
+  const Extents extents = {4, 3, 600};
+  TestArray floats = MakeVector(ElementType::kFloat32, 4 * 3 * 600, DataKind::kSmall, 610);
+  auto* const values = reinterpret_cast<float*>(floats.mutable_data());
+  std::fill_n(values + 600, 600, std::numeric_limits<float>::quiet_NaN());
+  ReductionSpec spec = SpecOf({Statistic::kArgmin});
+  spec.nan_policy = NanPolicy::kIgnore;
+  EXPECT_TRUE(runner().Reduce(ShapeOf(extents), floats, 0b101, spec).ok());
+  EXPECT_TRUE(runner().ran_in_place());
+  TestArray integers = MakeVector(ElementType::kInt64, 4 * 3 * 600, DataKind::kSmall, 611);
+  auto* const numbers = reinterpret_cast<int64_t*>(integers.mutable_data());
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  numbers[1'200] = numbers[1'201] = kLargest;
+  numbers[1'800 + 1'200] = numbers[1'800 + 1'201] = -kLargest;
+  spec = SpecOf({Statistic::kSum});
+  EXPECT_TRUE(runner().Reduce(ShapeOf(extents), integers, 0b101, spec).ok());
+  EXPECT_TRUE(runner().ran_in_place());
+  numbers[1'800 + 600] = numbers[1'800 + 601] = kLargest;
+  const auto failed = runner().Reduce(ShapeOf(extents), integers, 0b101, spec);
+  EXPECT_EQ(failed.status().code(), absl::StatusCode::kOutOfRange);
 }
 
 TEST_P(AxesTest, OnlyOtherPatternsThanRowsAndColumnsAreRearranged) {

@@ -40,15 +40,21 @@ struct MutableDeviceSpan {
 struct ArrayDescription {
   ElementType element_type = ElementType::kInt32;
   uint64_t element_count = 0;
-  // Extents of a two-dimensional, row-major array; rows * columns == element_count. A
-  // one-dimensional array has is_matrix false and the extents are not used.
+  // Extents of a two-dimensional, row-major array, or of each matrix of a stack, one behind the
+  // other: matrices * rows * columns == element_count. A one-dimensional array has is_matrix false
+  // and the extents are not used.
   bool is_matrix = false;
   uint64_t rows = 0;
   uint64_t columns = 0;
+  uint64_t matrices = 1;
 
   static ArrayDescription Vector(ElementType type, uint64_t count) { return {type, count}; }
   static ArrayDescription Matrix(ElementType type, uint64_t rows, uint64_t columns) {
     return {type, rows * columns, true, rows, columns};
+  }
+  static ArrayDescription Stack(ElementType type, uint64_t matrices, uint64_t rows,
+                                uint64_t columns) {
+    return {type, matrices * rows * columns, true, rows, columns, matrices};
   }
   uint64_t size_bytes() const { return element_count * ElementSize(element_type); }
 };
@@ -63,14 +69,17 @@ struct GroupingSpec {
 
 // A validated split of an array into groups, in the three forms that kernels distinguish:
 //   kWhole, kAxis1: group g holds elements [g * group_size, (g + 1) * group_size)
-//   kAxis0:         group g holds elements g, g + group_count, g + 2 * group_count, ...
-//                   (group_size of them; group_count is the number of columns)
+//   kAxis0:         group g holds elements g, g + columns, g + 2 * columns, ... (group_size of
+//                   them); of a stack the groups of a matrix follow those of the one before it
 //   kSegments:      group g holds elements [offsets[g], offsets[g + 1]); see segments.h
 struct Grouping {
   GroupingKind kind = GroupingKind::kWhole;
   uint64_t group_count = 1;
   uint64_t group_size = 0;        // Elements of a group; kSegments: of the longest.
   std::vector<uint64_t> offsets;  // kSegments only.
+  uint64_t matrices = 1;          // Of a stack, whose columns are groups: kAxis0 only.
+
+  uint64_t columns() const { return group_count / matrices; }  // kAxis0: of a matrix.
 };
 
 }  // namespace gridfold::kernels

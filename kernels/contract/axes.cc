@@ -62,6 +62,29 @@ AxesPlan Rearranged(ElementType type, const std::vector<Span>& pattern, bool red
   return plan;
 }
 
+// Nothing where dimensions before those of the first reduction are reduced in several places.
+std::optional<GroupsInPlace> InPlace(ElementType type, const std::vector<Span>& pattern) {
+  const bool are_columns = !pattern.back().is_reduced;
+  const size_t before = pattern.size() - (are_columns ? 2 : 1);
+  if (before > 3) return std::nullopt;
+  GroupsInPlace groups;
+  StateGrid& states = groups.states;
+  // Outer dimensions are K, RK or KRK.
+  states.inner = pattern[before - 1].extent * (are_columns ? pattern.back().extent : 1);
+  if (before > 1) states.parts = pattern[before - 2].extent;
+  if (before > 2) states.outer = pattern[0].extent;
+  states.part_size = pattern[before].extent;
+  if (are_columns) {
+    const uint64_t columns = pattern.back().extent;
+    groups.array =
+        ArrayDescription::Stack(type, states.state_count() / columns, states.part_size, columns);
+  } else {
+    groups.array = ArrayDescription::Matrix(type, states.state_count(), states.part_size);
+    groups.grouping = GroupingKind::kAxis1;
+  }
+  return groups;
+}
+
 }  // namespace
 
 AxesPlan PlanAxes(const ShapedArray& array, AxisSet axes) {
@@ -83,8 +106,11 @@ AxesPlan PlanAxes(const ShapedArray& array, AxisSet axes) {
     case 2:
       return pattern[0].is_reduced ? Columns(type, pattern[0].extent, pattern[1].extent)
                                    : Rows(type, pattern[0].extent, pattern[1].extent);
-    default: return Rearranged(type, pattern, !pattern.back().is_reduced);
+    default: break;
   }
+  AxesPlan plan = Rearranged(type, pattern, !pattern.back().is_reduced);
+  plan.in_place = InPlace(type, pattern);
+  return plan;
 }
 
 AxesPlan PlanContiguousAxes(const ShapedArray& array, AxisSet axes) {

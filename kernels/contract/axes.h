@@ -3,10 +3,14 @@
 //
 // Dimensions of one element are left out and neighbouring ones that are treated alike are one. What
 // is left is a pattern of dimensions that are reduced (R) and kept (K). R, RK and KR are the whole
-// array, columns and rows, of which nothing is copied. Any other one is first rearranged, with the
-// order among reduced and among kept dimensions as it was: to RK where the innermost dimension is
-// kept, else to KR, so that it stays innermost and runs of its elements stay together. A scan runs
-// along one axis; behind it and before it the array's dimensions are kept.
+// array, columns and rows, of which nothing is copied. Any other one can be rearranged first, with
+// the order among reduced and among kept dimensions as it was: to RK where the innermost dimension
+// is kept, else to KR, so that it stays innermost and runs of its elements stay together. A scan
+// runs along one axis; behind it and before it the array's dimensions are kept.
+//
+// A reduction can do without the copy. KRK is a stack of matrices, whose columns are the groups. Of
+// a pattern with reduced dimensions further out, RKR, RKRK, KRKR and KRKRK, the innermost ones are
+// reduced as rows or as such columns, and the states that come of that are merged along the others.
 //
 // Results do not show the difference: groups are in row-major order of the kept axes, and elements
 // inside a group in row-major order of the others.
@@ -19,6 +23,7 @@
 #include "kernels/contract/array.h"
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/shape.h"
+#include "kernels/contract/state_grid.h"
 
 namespace gridfold::kernels {
 
@@ -27,12 +32,22 @@ using AxisSet = uint32_t;
 constexpr AxisSet AxisBit(int axis) { return AxisSet{1} << axis; }
 constexpr AxisSet AllAxes(int dimension_count) { return AxisBit(dimension_count) - 1; }
 
+// Groups of the array as it stands: rows, or the columns of a stack. Where a group of the operation
+// has several parts, they are its parts.
+struct GroupsInPlace {
+  ArrayDescription array;
+  GroupingKind grouping = GroupingKind::kAxis0;
+  StateGrid states;
+};
+
 struct AxesPlan {
   // What the operation is planned for: the array, after the rearrangement if there is one, as rows
   // and columns; and its groups.
   ArrayDescription array;
   GroupingKind grouping = GroupingKind::kWhole;
   std::optional<Rearrangement> rearrangement;
+  // How a reduction can do without the rearrangement, where there is a way.
+  std::optional<GroupsInPlace> in_place = std::nullopt;
 };
 
 // A reduction, or a scan, along these axes, which the array has. There may be 2^64 - 1 groups of an

@@ -44,6 +44,36 @@ TEST(AxesTest, TheInnermostDimensionStaysInnermost) {
   EXPECT_EQ(rows.rearrangement->run, 5u);
 }
 
+void ExpectInPlace(const Shape& shape, AxisSet axes, const ArrayDescription& array,
+                   GroupingKind grouping, const StateGrid& states) {
+  const AxesPlan plan = Plan(shape, axes);
+  ASSERT_TRUE(plan.in_place.has_value());
+  EXPECT_EQ(plan.in_place->grouping, grouping);
+  EXPECT_EQ(plan.in_place->states, states);
+  const ArrayDescription& actual = plan.in_place->array;
+  EXPECT_EQ(actual.element_count, array.element_count);
+  EXPECT_EQ(actual.matrices, array.matrices);
+  EXPECT_EQ(actual.rows, array.rows);
+  EXPECT_EQ(actual.columns, array.columns);
+}
+
+TEST(AxesTest, OtherPatternsCanBeReducedInPlace) {
+  const auto stack = [](uint64_t matrices, uint64_t rows, uint64_t columns) {
+    return ArrayDescription::Stack(kType, matrices, rows, columns);
+  };
+  const auto rows = [](uint64_t count, uint64_t size) {
+    return ArrayDescription::Matrix(kType, count, size);
+  };
+  ExpectInPlace({2, 3, 5}, 0b010, stack(2, 3, 5), GroupingKind::kAxis0, {1, 1, 10, 3});
+  ExpectInPlace({2, 3, 5, 7}, 0b0101, stack(6, 5, 7), GroupingKind::kAxis0, {1, 2, 21, 5});
+  ExpectInPlace({2, 3, 5, 7, 11}, 0b01010, stack(30, 7, 11), GroupingKind::kAxis0, {2, 3, 55, 7});
+  ExpectInPlace({2, 3, 5}, 0b101, rows(6, 5), GroupingKind::kAxis1, {1, 2, 3, 5});
+  ExpectInPlace({2, 3, 5, 7}, 0b1010, rows(30, 7), GroupingKind::kAxis1, {2, 3, 5, 7});
+  EXPECT_FALSE(Plan({2, 3, 5, 7, 11}, 0b10101).in_place.has_value());
+  EXPECT_FALSE(Plan({2, 3}, 0b01).in_place.has_value());
+  EXPECT_FALSE(PlanContiguousAxes({kType, {2, 3, 5}}, 0b001).in_place.has_value());
+}
+
 TEST(AxesTest, WithoutElementsThereAreGroupsAllTheSame) {
   ExpectMatrix(Plan({4, 0, 6}, 0b010), GroupingKind::kAxis1, 24, 0);
   ExpectMatrix(Plan({0, 3, 6}, 0b010), GroupingKind::kAxis1, 0, 3);

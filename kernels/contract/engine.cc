@@ -28,6 +28,14 @@ absl::StatusOr<ReductionResult> Lane::MergeStates(const ReductionPlan&, uint64_t
   return absl::UnimplementedError("the engine keeps no states");
 }
 
+bool Lane::ReducesInPlace(const ReductionPlan&, ResidentSpan) const { return false; }
+
+absl::StatusOr<ReductionResult> Lane::MergeStateGrid(const ReductionPlan&, const StateGrid&,
+                                                     MutableResidentSpan, std::stop_token,
+                                                     RunStatistics&) {
+  return absl::UnimplementedError("the engine keeps no states");
+}
+
 absl::StatusOr<ScanTotals> Lane::FindScanTotals(const ScanPlan&, InputSpan, std::stop_token,
                                                 RunStatistics&) {
   return absl::UnimplementedError("no quicker than the scan");

@@ -42,6 +42,7 @@
 #include "kernels/contract/resident_memory.h"
 #include "kernels/contract/scan.h"
 #include "kernels/contract/selection.h"
+#include "kernels/contract/state_grid.h"
 #include "kernels/contract/top.h"
 
 namespace gridfold::kernels {
@@ -154,8 +155,8 @@ class Lane {
 
   // Reduces as RunReduction does, and leaves the states of all groups where MergeStates reads them:
   // `states` holds ResidentStateBytes for each, aligned to two words; unspecified on error.
-  // Requires a plan of columns that returns states, and a resident input. Errors: UNIMPLEMENTED
-  // where the engine keeps no states.
+  // Requires a plan of rows or columns that returns states, and a resident input. Errors:
+  // UNIMPLEMENTED where the engine keeps no states.
   virtual absl::Status ReduceInto(const ReductionPlan& plan, InputSpan input,
                                   MutableResidentSpan states, std::stop_token stop,
                                   RunStatistics& statistics);
@@ -168,6 +169,19 @@ class Lane {
                                                       uint64_t first_state,
                                                       std::span<const ResidentStates> parts,
                                                       std::stop_token stop);
+
+  // Whether RunReduction and ReduceInto take the plan's groups, rows or the columns of a stack,
+  // where the input lies, and keep states of them.
+  virtual bool ReducesInPlace(const ReductionPlan& plan, ResidentSpan input) const;
+
+  // The values of the plan's groups from the states that ReduceInto left of their parts, which are
+  // unspecified afterwards. Requires a plan of rows or columns as the parts' was. Errors: those of
+  // RunReduction; UNIMPLEMENTED as above.
+  virtual absl::StatusOr<ReductionResult> MergeStateGrid(const ReductionPlan& plan,
+                                                         const StateGrid& grid,
+                                                         MutableResidentSpan states,
+                                                         std::stop_token stop,
+                                                         RunStatistics& statistics);
 
   // `output` holds exactly plan.output_size_bytes() bytes, none of the input's; its content is
   // unspecified on error.

@@ -1,6 +1,7 @@
 #include "kernels/contract/reduction.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -20,18 +21,26 @@ namespace {
 
 constexpr uint64_t kUint64Max = std::numeric_limits<uint64_t>::max();
 
+// The product of extents, or nothing where 64 bits do not hold it.
+std::optional<uint64_t> ElementCount(std::initializer_list<uint64_t> extents) {
+  uint64_t count = 1;
+  for (const uint64_t extent : extents) {
+    if (extent != 0 && count > kUint64Max / extent) return std::nullopt;
+    count *= extent;
+  }
+  return count;
+}
+
 absl::Status ValidateDescription(const ArrayDescription& array) {
   if (array.element_count > kUint64Max / ElementSize(array.element_type)) {
     return InvalidField("array", "the size in bytes does not fit in 64 bits");
   }
   if (!array.is_matrix) return absl::OkStatus();
-  const bool product_fits = array.columns == 0 || array.rows <= kUint64Max / array.columns;
-  if (!product_fits || array.rows * array.columns != array.element_count) {
-    return InvalidField("array",
-                        absl::StrCat(array.rows, " rows of ", array.columns, " columns are not ",
-                                     array.element_count, " elements"));
+  if (ElementCount({array.matrices, array.rows, array.columns}) == array.element_count) {
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  return InvalidField("array", absl::StrCat(array.rows, " rows of ", array.columns,
+                                            " columns are not ", array.element_count, " elements"));
 }
 
 absl::Status ValidateOffsets(const std::vector<uint64_t>& offsets, uint64_t element_count) {
@@ -140,7 +149,8 @@ absl::StatusOr<Grouping> PlanGrouping(const ArrayDescription& array, GroupingSpe
         return InvalidField("grouping.axis", "the array is not two-dimensional");
       }
       const bool down_the_rows = spec.kind == GroupingKind::kAxis0;
-      grouping.group_count = down_the_rows ? array.columns : array.rows;
+      grouping.matrices = down_the_rows ? array.matrices : 1;
+      grouping.group_count = array.matrices * (down_the_rows ? array.columns : array.rows);
       grouping.group_size = down_the_rows ? array.rows : array.columns;
       return grouping;
     }

@@ -1,10 +1,13 @@
 #include "server/compute/rearranged_run.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include "kernels/contract/shape.h"
 #include "kernels/contract/weighted_quantiles.h"
+#include "kernels/folds/in_place_reduction.h"
 #include "kernels/folds/weighted_quantiles.h"
 #include "server/compute/selected_run.h"
 
@@ -21,7 +24,7 @@ auto RunStep(kernels::RunStatistics& statistics, Step step) {
   return result;
 }
 
-// A copy's memory.
+// A copy's memory, or a part of it.
 absl::StatusOr<ArrayLease> AllocateCopy(const PlannedRearrangement& rearrangement,
                                         kernels::ElementType type, uint64_t element_count) {
   return rearrangement.arrays.Allocate(kernels::ArrayDescription::Vector(type, element_count),
@@ -80,6 +83,29 @@ absl::StatusOr<kernels::QuantileResult> WeightedInOrder(const PlannedQuantiles& 
   });
 }
 
+// The reduction of the array as it stands; nothing where it must be brought into another order.
+std::optional<absl::StatusOr<kernels::ReductionResult>> ReduceInPlace(
+    const PlannedReduction& planned, const kernels::ReductionPlan& plan, kernels::Lane& lane,
+    const std::stop_token& stop, kernels::RunStatistics& statistics) {
+  const auto* const input = std::get_if<kernels::ResidentSpan>(&planned.input.data);
+  if (input == nullptr || !planned.in_place) return std::nullopt;
+  const kernels::InPlaceReduction reduction(plan, *planned.in_place);
+  const std::optional<uint64_t> room_bytes = reduction.RoomBytes(*input, lane);
+  if (!room_bytes) return std::nullopt;
+  kernels::MutableResidentSpan room;
+  ArrayLease lease;
+  if (*room_bytes > 0) {
+    absl::StatusOr<ArrayLease> states =
+        AllocateCopy(*planned.rearrangement, kernels::ElementType::kUint8, *room_bytes);
+    if (!states.ok()) return states.status();
+    lease = *std::move(states);
+    room = lease->span();
+  }
+  return RunStep(statistics, [&](kernels::RunStatistics& run) {
+    return reduction.Run(*input, room, lane, stop, run);
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<kernels::ReductionResult> ReduceInOrder(const PlannedReduction& planned,
@@ -87,6 +113,7 @@ absl::StatusOr<kernels::ReductionResult> ReduceInOrder(const PlannedReduction& p
                                                        kernels::Lane& lane,
                                                        const std::stop_token& stop,
                                                        kernels::RunStatistics& statistics) {
+  if (auto result = ReduceInPlace(planned, plan, lane, stop, statistics)) return *std::move(result);
   return RunInOrder(planned, lane, stop, statistics,
                     [&](const kernels::InputSpan& input, kernels::RunStatistics& run) {
                       return lane.RunReduction(plan, input, stop, run);

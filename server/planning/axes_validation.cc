@@ -71,7 +71,7 @@ const char* FieldOf(const v1::Grouping& grouping) {
 PlannedGroups PlanAlongAxes(AxisSet axes, const ShapedArray& array,
                             AxesPlanner plan_axes = kernels::PlanAxes) {
   kernels::AxesPlan plan = plan_axes(array, axes);
-  return {plan.array, {plan.grouping, {}}, std::move(plan.rearrangement)};
+  return {plan.array, {plan.grouping, {}}, std::move(plan.rearrangement), plan.in_place};
 }
 
 // Groups that elements stand in, of an array that is there.

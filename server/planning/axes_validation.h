@@ -30,6 +30,7 @@ struct PlannedGroups {
   kernels::ArrayDescription array;  // After the rearrangement, if there is one.
   kernels::GroupingSpec grouping;
   std::optional<kernels::Rearrangement> rearrangement;
+  std::optional<kernels::GroupsInPlace> in_place = std::nullopt;  // As AxesPlan has them.
 };
 
 // Errors: those of ValidateGroups; more groups than the limit.

@@ -258,6 +258,7 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
     status = Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),
                                       planned.input.engine(), context),
                     planned.rearrangement);
+    planned.in_place = groups.in_place;
   }
   if (!status.ok()) return status;
   planned.first_index = request.first_index();

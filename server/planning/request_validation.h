@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gridfold/v1/compute_service.pb.h"
+#include "kernels/contract/axes.h"
 #include "kernels/contract/bin_rule.h"
 #include "kernels/contract/engine.h"
 #include "kernels/contract/rearrangement.h"
@@ -61,6 +62,7 @@ struct PlannedReduction {
   kernels::Shape result_shape;
   std::optional<PlannedGather> gather;  // Before all else.
   std::optional<PlannedRearrangement> rearrangement;
+  std::optional<kernels::GroupsInPlace> in_place;  // Instead of it, where that can be.
   uint64_t first_index = 0;
   std::optional<TenantArrays> state_arrays;  // In whose room devices may keep states of shards.
 };

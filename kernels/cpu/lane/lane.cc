@@ -158,6 +158,19 @@ class CpuLane final : public Lane {
         [&](JobContext& job) { return MergeStatesOnCpu(plan, first_state, parts, job); });
   }
 
+  bool ReducesInPlace(const ReductionPlan& plan, ResidentSpan input) const override {
+    return CheckReduceIntoFits(options_, plan, input).ok() && ReducesInPlaceOnCpu(plan);
+  }
+
+  absl::StatusOr<ReductionResult> MergeStateGrid(const ReductionPlan& plan, const StateGrid& grid,
+                                                 MutableResidentSpan states, std::stop_token stop,
+                                                 RunStatistics& statistics) override {
+    if (absl::Status status = CheckGroupsFit(options_, plan); !status.ok()) return status;
+    return Run<absl::StatusOr<ReductionResult>>(
+        plan, std::move(stop), statistics,
+        [&](JobContext& job) { return MergeStateGridOnCpu(plan, grid, states, job); });
+  }
+
   absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                        std::stop_token stop, RunStatistics& statistics) override {
     if (absl::Status status = CheckScanFits(options_, plan, input, output); !status.ok())

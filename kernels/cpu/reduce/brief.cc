@@ -15,7 +15,7 @@ bool HasBriefGroups(const ReductionPlan& plan) {
     return grouping.group_count >= 1 && grouping.group_size >= 1 &&
            grouping.group_size <= kBriefElements;
   }
-  return grouping.group_count >= kColumnsMin && plan.array.rows >= 1 &&
+  return grouping.matrices == 1 && grouping.group_count >= kColumnsMin && plan.array.rows >= 1 &&
          plan.array.rows <= kBriefRows;
 }
 

@@ -44,6 +44,11 @@ absl::StatusOr<Route> ChooseRoute(const ReductionPlan& plan) {
 
 }  // namespace
 
+bool ReducesInPlaceOnCpu(const ReductionPlan& plan) {
+  constexpr uint64_t kStripColumnsMin = 16;
+  return plan.grouping.matrices == 1 || plan.grouping.columns() >= kStripColumnsMin;
+}
+
 absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan input,
                                             JobContext& job) {
   const absl::StatusOr<Route> route = ChooseRoute(plan);

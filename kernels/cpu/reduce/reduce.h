@@ -15,6 +15,10 @@ namespace gridfold::kernels::cpu {
 absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan input,
                                             JobContext& job);
 
+// Whether the plan's groups, rows or the columns of a stack, are reduced sooner than they are
+// brought into another order: strips of few columns are slow.
+bool ReducesInPlaceOnCpu(const ReductionPlan& plan);
+
 }  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_REDUCE_H_

@@ -1,4 +1,4 @@
-// States of columns that stay with the engine (Lane::ReduceInto), and their merge.
+// States of groups that stay with the engine (Lane::ReduceInto), and their merge.
 #ifndef GRIDFOLD_KERNELS_CPU_REDUCE_RESIDENT_STATES_H_
 #define GRIDFOLD_KERNELS_CPU_REDUCE_RESIDENT_STATES_H_
 
@@ -22,6 +22,11 @@ void KeepStatesOnCpu(const ReductionStates& states, MutableResidentSpan to);
 absl::StatusOr<ReductionResult> MergeStatesOnCpu(const ReductionPlan& plan, uint64_t first_state,
                                                  std::span<const ResidentStates> parts,
                                                  JobContext& job);
+
+// As Lane::MergeStateGrid.
+absl::StatusOr<ReductionResult> MergeStateGridOnCpu(const ReductionPlan& plan,
+                                                    const StateGrid& grid,
+                                                    MutableResidentSpan states, JobContext& job);
 
 }  // namespace gridfold::kernels::cpu
 

@@ -149,6 +149,44 @@ class CudaFaultTest : public testing::Test {
     return answer;
   }
 
+  // Sums of 60 rows, whose states stay and are merged: to four groups' and to 30.
+  absl::StatusOr<Answer> MergeRows(Lane& lane, const ResidentMemory& elements,
+                                   MutableResidentSpan room) {
+    constexpr uint64_t kRows = 60;
+    const auto plan_rows = [](uint64_t rows, bool return_states) {
+      ReductionSpec spec;
+      spec.statistics = {Statistic::kSum};
+      spec.grouping.kind = GroupingKind::kAxis1;
+      spec.return_states = return_states;
+      return *PlanReduction(ArrayDescription::Matrix(ElementType::kFloat32, rows, kElements / rows),
+                            spec);
+    };
+    const ReductionPlan rows = plan_rows(kRows, true);
+    Answer answer;
+    const auto add = [&](const absl::StatusOr<ReductionResult>& result) {
+      if (!result.ok()) return result.status();
+      const std::vector<uint64_t>& slots = result->columns[0].slots;
+      answer.insert(answer.end(), slots.begin(), slots.end());
+      return absl::OkStatus();
+    };
+    const auto reduce = [&] {
+      return lane.ReduceInto(rows, ResidentSpan(elements.span()), room, {}, statistics_);
+    };
+    absl::Status status = reduce();
+    if (status.ok()) {
+      const StateGrid grid{.outer = 2, .parts = 15, .inner = 2, .part_size = kElements / kRows};
+      status = add(lane.MergeStateGrid(plan_rows(4, false), grid, room, {}, statistics_));
+    }
+    if (status.ok()) status = reduce();
+    if (status.ok()) {
+      const uint64_t half = kRows / 2 * lane.ResidentStateBytes(rows);
+      const ResidentStates parts[] = {{room, 0}, {{room.data + half, half}, 1}};
+      status = add(lane.MergeStates(plan_rows(kRows / 2, false), 0, parts, {}));
+    }
+    if (!status.ok()) return status;
+    return answer;
+  }
+
   std::vector<NamedJob> Jobs() {
     const std::vector<Statistic> all = {Statistic::kSum, Statistic::kArgmin, Statistic::kVariance,
                                         Statistic::kProduct};
@@ -241,6 +279,17 @@ TEST_F(CudaFaultTest, EveryCallOfCopies) {
   const auto copy = [this](Lane& lane) { return CopyThere(lane); };
   FailEveryCall({"copy", copy}, cudaErrorInvalidValue, absl::StatusCode::kInternal);
   pool_.reset();
+}
+
+TEST_F(CudaFaultTest, EveryCallOfStatesThatStay) {
+  pool_ = engine_->CreateResidentPool(8 << 20).value();
+  const auto elements = pool_->Allocate(input().size_bytes).value();
+  const auto states = pool_->Allocate(1 << 20).value();
+  ASSERT_TRUE(lane_->Copy(input(), elements->span(), {}).ok());
+  const NamedJob job = {"states",
+                        [&](Lane& lane) { return MergeRows(lane, *elements, states->span()); }};
+  FailEveryCall(job, cudaErrorInvalidValue, absl::StatusCode::kInternal);
+  ThrowAtEveryCall(job);
 }
 
 TEST_F(CudaFaultTest, EveryCallOfJobsInParts) {

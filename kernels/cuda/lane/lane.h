@@ -51,6 +51,10 @@ class CudaLane final : public Lane {
   absl::StatusOr<ReductionResult> MergeStates(const ReductionPlan& plan, uint64_t first_state,
                                               std::span<const ResidentStates> parts,
                                               std::stop_token stop) override;
+  bool ReducesInPlace(const ReductionPlan& plan, ResidentSpan input) const override;
+  absl::StatusOr<ReductionResult> MergeStateGrid(const ReductionPlan& plan, const StateGrid& grid,
+                                                 MutableResidentSpan states, std::stop_token stop,
+                                                 RunStatistics& statistics) override;
   absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                        std::stop_token stop, RunStatistics& statistics) override;
   absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
@@ -126,6 +130,9 @@ class CudaLane final : public Lane {
   absl::Status Merge(const ReductionPlan& plan, uint64_t first_state,
                      std::span<const ResidentStates> parts, const std::stop_token& stop,
                      ReductionResult& result);
+  absl::Status MergeGrid(const ReductionPlan& plan, const StateGrid& grid,
+                         MutableResidentSpan states, const std::stop_token& stop,
+                         ReductionResult& result);
   absl::Status Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
                     ScanCarry* carry, const std::stop_token& stop, RunStatistics& statistics);
   absl::Status TotalStaged(const ScanPlan& plan, const InputSpan& input,

@@ -33,17 +33,6 @@ MutableHostSpan SpanOf(uint64_t* values, size_t count) {
   return {bytes.data(), bytes.size()};
 }
 
-uint64_t SlotBytes(const ReductionPlan& plan) {
-  const uint64_t failure_words = ReductionCanFail(plan) ? plan.statistics.size() : 0;
-  return (plan.result_slot_count() + failure_words) * sizeof(uint64_t);
-}
-
-// Slots and failures, one behind the other.
-ReductionOutput OutputAt(const ReductionPlan& plan, std::byte* place, void* states) {
-  uint64_t* const slots = reinterpret_cast<uint64_t*>(place);
-  return {slots, slots + plan.result_slot_count(), states};
-}
-
 }  // namespace
 
 absl::StatusOr<ReductionRoute> CudaLane::EnqueueReduction(
@@ -87,8 +76,8 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
     if (plan.return_states) {
       state_bytes = plan.grouping.group_count * ReductionStateBytes(plan, route.parts);
     }
-    answer = AnswerPlace(state_bytes + SlotBytes(plan));
-    return OutputAt(plan, answer + state_bytes, plan.return_states ? answer : nullptr);
+    answer = AnswerPlace(state_bytes + ReductionAnswerBytes(plan));
+    return ReductionOutputAt(plan, answer + state_bytes, plan.return_states ? answer : nullptr);
   };
   const absl::StatusOr<ReductionRoute> route =
       EnqueueReduction(plan, input, output_of, stop, statistics);
@@ -103,7 +92,7 @@ absl::Status CudaLane::CopyAnswer(const ReductionPlan& plan, const std::byte* an
                                   MutableHostSpan states, const std::stop_token& stop,
                                   ReductionResult& result) {
   std::array<uint64_t, kStatisticCount> failures;
-  const uint64_t failure_words = ReductionCanFail(plan) ? plan.statistics.size() : 0;
+  const size_t failure_words = ReductionFailureWords(plan);
   std::vector<MutableHostSpan> spans = {states};
   for (StatisticColumn& column : result.columns) {
     spans.push_back(SpanOf(column.slots.data(), column.slots.size()));
@@ -111,75 +100,6 @@ absl::Status CudaLane::CopyAnswer(const ReductionPlan& plan, const std::byte* an
   spans.push_back(SpanOf(failures.data(), failure_words));
   if (absl::Status status = CopyOut(answer, spans, stop); !status.ok()) return status;
   return FirstFailure(plan, std::span(failures).first(failure_words));
-}
-
-uint64_t CudaLane::ResidentStateBytes(const ReductionPlan& plan) const {
-  return ReductionStateBytes(plan, ReductionParts(plan));
-}
-
-absl::Status CudaLane::ReduceInto(const ReductionPlan& plan, InputSpan input,
-                                  MutableResidentSpan states, std::stop_token stop,
-                                  RunStatistics& statistics) {
-  if (absl::Status status = CheckReduceIntoFits(options_, plan, input); !status.ok()) return status;
-  return Run(statistics, [&] {
-    const auto output_of = [&](const ReductionRoute&) {
-      return OutputAt(plan, AnswerPlace(SlotBytes(plan)), states.data);
-    };
-    return EnqueueReduction(plan, input, output_of, stop, statistics).status();
-  });
-}
-
-absl::StatusOr<ReductionResult> CudaLane::MergeStates(const ReductionPlan& plan,
-                                                      uint64_t first_state,
-                                                      std::span<const ResidentStates> parts,
-                                                      std::stop_token stop) {
-  if (absl::Status status = CheckGroupsFit(options_, plan); !status.ok()) return status;
-  ReductionResult result = MakeReductionResult(plan);
-  RunStatistics unused;
-  const absl::Status status =
-      Run(unused, [&] { return Merge(plan, first_state, parts, stop, result); });
-  if (!status.ok()) return status;
-  return result;
-}
-
-// What another device has is brought piece by piece to the lane's scratch first: directly where
-// devices reach each other, else by the driver, through the host.
-absl::Status CudaLane::Merge(const ReductionPlan& plan, uint64_t first_state,
-                             std::span<const ResidentStates> parts, const std::stop_token& stop,
-                             ReductionResult& result) {
-  const uint64_t state_bytes = ResidentStateBytes(plan);
-  const uint64_t piece_groups = memory_.scratch.size_bytes() / state_bytes;
-  std::byte* const place = memory_.scratch.data();
-  std::byte* const answer = AnswerPlace(SlotBytes(plan));
-  const ReductionOutput output = OutputAt(plan, answer, nullptr);
-  const ResidentStates& own = parts.front();
-  absl::Status status = ClearFailures(plan, output, stream_.get());
-  if (!status.ok()) return status;
-  for (uint64_t first = 0; first < plan.grouping.group_count; first += piece_groups) {
-    const uint64_t count = std::min(piece_groups, plan.grouping.group_count - first);
-    const uint64_t offset = (first_state + first) * state_bytes;
-    StateMergeWork work{.states = own.states.data + offset,
-                        .first_index = own.first_index,
-                        .others = nullptr,
-                        .others_first_index = 0,
-                        .first_group = first,
-                        .count = count,
-                        .is_last = parts.size() == 1};
-    if (work.is_last) status = LaunchStateMerge(plan, work, output, properties_, stream_.get());
-    for (size_t part = 1; part < parts.size() && status.ok(); ++part) {
-      if (status = CheckStop(stop); !status.ok()) break;
-      GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, parts[part].states.data + offset,
-                                                    count * state_bytes, cudaMemcpyDefault,
-                                                    stream_.get()));
-      work.others = place;
-      work.others_first_index = parts[part].first_index;
-      work.is_last = part + 1 == parts.size();
-      status = LaunchStateMerge(plan, work, output, properties_, stream_.get());
-      work.first_index = 0;  // Those that were merged are the whole's.
-    }
-    if (!status.ok()) return status;
-  }
-  return CopyAnswer(plan, answer, {}, stop, result);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -28,6 +28,7 @@ ReductionParameters MakeParameters(const ReductionPlan& plan, const ReductionInp
   parameters.elements = input.elements.data;
   parameters.offsets = plan.grouping.kind == GroupingKind::kSegments ? input.offsets : nullptr;
   parameters.slots = output.slots;
+  if (output.slots == nullptr) parameters.statistic_count = 0;
   parameters.failures = output.failures;
   parameters.states = output.states;
   return parameters;
@@ -145,7 +146,8 @@ absl::Status LaunchFirstColumns(ColumnFunction kernel, const ReductionKernels& k
                   .left_tiles = left_tiles,
                   .left_tile_columns_log2 = first.tile_columns_log2,
                   .outlier_counts = outlier_counts,
-                  .outliers = static_cast<std::byte*>(space.partials) + first.outliers_at};
+                  .outliers = static_cast<std::byte*>(space.partials) + first.outliers_at,
+                  .outliers_max = first.outliers_max};
   const LaunchShape shape{.grid = dim3(first.grid_blocks),
                           .block = dim3(first.block_threads),
                           .shared_bytes = first.word_bytes};
@@ -175,7 +177,8 @@ absl::Status LaunchColumns(ColumnFunction kernel, const ReductionGeometry& geome
                         .left_tiles = nullptr,
                         .left_tile_columns_log2 = 0,
                         .outlier_counts = nullptr,
-                        .outliers = nullptr};
+                        .outliers = nullptr,
+                        .outliers_max = 0};
   return Launch(kernel, ShapeOf(geometry), stream, parameters, work);
 }
 
@@ -286,30 +289,47 @@ absl::Status LaunchProducts(const ReductionPlan& plan, const ReductionInput& inp
 
 }  // namespace
 
-bool ReductionCanFail(const ReductionPlan& plan) {
-  return std::any_of(plan.statistics.begin(), plan.statistics.end(), [&](Statistic statistic) {
-    return PossibleFailure(statistic, plan.array.element_type, plan.nan_policy,
-                           plan.overflow_policy) != ValueOutcome::kOk;
-  });
+size_t ReductionFailureWords(const ReductionPlan& plan) {
+  const bool can_fail =
+      std::any_of(plan.statistics.begin(), plan.statistics.end(), [&](Statistic statistic) {
+        return PossibleFailure(statistic, plan.array.element_type, plan.nan_policy,
+                               plan.overflow_policy) != ValueOutcome::kOk;
+      });
+  return can_fail ? plan.statistics.size() : 0;
+}
+
+uint64_t ReductionAnswerBytes(const ReductionPlan& plan) {
+  return (plan.result_slot_count() + ReductionFailureWords(plan)) * sizeof(uint64_t);
+}
+
+ReductionOutput ReductionOutputAt(const ReductionPlan& plan, std::byte* answer, void* states) {
+  uint64_t* const slots = reinterpret_cast<uint64_t*>(answer);
+  return {slots, slots + plan.result_slot_count(), states};
 }
 
 absl::Status ClearFailures(const ReductionPlan& plan, const ReductionOutput& output,
                            cudaStream_t stream) {
-  if (!ReductionCanFail(plan)) return absl::OkStatus();
+  const size_t words = ReductionFailureWords(plan);
+  if (words == 0 || output.failures == nullptr) return absl::OkStatus();
   GRIDFOLD_RETURN_IF_CUDA_ERROR(
-      cudaMemsetAsync(output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
+      cudaMemsetAsync(output.failures, 0xFF, words * sizeof(uint64_t), stream));
   return absl::OkStatus();
 }
 
 absl::Status LaunchStateMerge(const ReductionPlan& plan, const StateMergeWork& work,
                               const ReductionOutput& output, const DeviceProperties& properties,
                               cudaStream_t stream) {
+  constexpr uint64_t kWarps = kStateMergeThreads / ReduceTuning::kWarpThreads;
+  const uint32_t parts = ReductionParts(plan);
+  const uint64_t state_bytes = ReductionStateBytes(plan, parts);
+  const uint32_t lanes = StateMergeLanes(state_bytes);
   const uint64_t blocks_max =
       static_cast<uint64_t>(properties.multiprocessor_count) * kStateMergeBlocksPerMultiprocessor;
-  const LaunchShape shape{
-      .grid = dim3(GridStrideBlocks(work.count, kStateMergeThreads, blocks_max)),
-      .block = dim3(kStateMergeThreads)};
-  const ReductionKernels kernels = KernelsOf(plan.array.element_type, ReductionParts(plan));
+  const uint64_t strips = work.outer * work.runs() * CeilDivide(work.inner, uint64_t{lanes});
+  const LaunchShape shape{.grid = dim3(GridStrideBlocks(strips, kWarps, blocks_max)),
+                          .block = dim3(kStateMergeThreads),
+                          .shared_bytes = static_cast<uint32_t>(kWarps * lanes * state_bytes)};
+  const ReductionKernels kernels = KernelsOf(plan.array.element_type, parts);
   return Launch(kernels.merge_states, shape, stream, MakeParameters(plan, {}, output), work);
 }
 

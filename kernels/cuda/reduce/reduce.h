@@ -27,16 +27,20 @@ struct ReductionInput {
   const uint64_t* offsets = nullptr;  // Segments only: plan.grouping.offsets.
 };
 struct ReductionOutput {
-  uint64_t* slots;  // [statistic][group]: plan.result_slot_count() values.
+  // [statistic][group]: plan.result_slot_count() values; null where states are all that is wanted.
+  uint64_t* slots;
   // [statistic]: the smallest group whose value is not defined, or kNoFailure. Not written where
-  // ReductionCanFail says no.
+  // there are no ReductionFailureWords.
   uint64_t* failures;
   void* states = nullptr;  // [group]: ReductionStateBytes each, where they are asked for.
 };
 
-// Whether any value may not be defined: an integer sum or product that may overflow where that is
-// an error, an index where NaNs are ignored.
-bool ReductionCanFail(const ReductionPlan& plan);
+// An answer's slots and failures, one behind the other, as the output of a reduction. There are as
+// many failures as statistics, or none where no value may be undefined: that of an integer sum or
+// product that may overflow where that is an error, or an index where NaNs are ignored.
+size_t ReductionFailureWords(const ReductionPlan& plan);
+uint64_t ReductionAnswerBytes(const ReductionPlan& plan);
+ReductionOutput ReductionOutputAt(const ReductionPlan& plan, std::byte* answer, void* states);
 
 // Size of one group's state on the device, of kernels that keep `parts`.
 uint64_t ReductionStateBytes(const ReductionPlan& plan, uint32_t parts);
@@ -54,14 +58,14 @@ absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionRoute& ro
                              Scratch& scratch, const DeviceProperties& properties,
                              cudaStream_t stream);
 
-// Enqueues the merge of states as LaunchReduction left them of a plan of columns. Where the work is
-// the last of these groups, it writes their values, and which fail, to `output`, whose failures
-// ClearFailures has cleared. Needs no scratch. Errors: INTERNAL from CUDA.
+// Enqueues the merge of states as LaunchReduction left them of a plan of rows or columns as this.
+// Where the work is the last of these groups, it writes their values, and which fail, to `output`,
+// whose failures ClearFailures has cleared. Needs no scratch. Errors: INTERNAL from CUDA.
 absl::Status LaunchStateMerge(const ReductionPlan& plan, const StateMergeWork& work,
                               const ReductionOutput& output, const DeviceProperties& properties,
                               cudaStream_t stream);
 
-// Enqueues that no group of the plan has failed.
+// Enqueues that no group of the plan has failed, where the output says which have.
 absl::Status ClearFailures(const ReductionPlan& plan, const ReductionOutput& output,
                            cudaStream_t stream);
 

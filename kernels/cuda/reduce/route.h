@@ -46,6 +46,10 @@ struct ReductionRoute {
 // of StrategyError.
 absl::StatusOr<ReductionRoute> PlanReductionRoute(const ReductionFacts& facts);
 
+// Whether the plan's groups, rows or the columns of a stack, are reduced where they stand, sooner
+// than they are brought into another order first. Requires a plan with groups.
+bool ReducesSoonerInPlace(const ReductionFacts& facts);
+
 // The most scratch of a route of plans of up to `input_bytes` and `group_count`.
 uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
                                   const DeviceProperties& properties);

@@ -73,6 +73,41 @@ TEST(ReductionRouteTest, StrategiesFollowTheShape) {
   EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 5, 0)), "reduce/nothing");
 }
 
+// Large matrices of few rows, and stacks, have no transpose.
+TEST(ReductionRouteTest, ColumnsThatAreNotTransposed) {
+  using enum ElementType;
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 32, 1 << 20, kSeveral)), "reduce/columns/whole-moments");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat64, 2, 1 << 24, kSeveral)), "reduce/columns/whole-moments");
+  const auto stack = [](ElementType type, uint64_t matrices, uint64_t rows, uint64_t columns,
+                        std::vector<Statistic> statistics) {
+    return Plan(ArrayDescription::Stack(type, matrices, rows, columns), {GroupingKind::kAxis0, {}},
+                std::move(statistics));
+  };
+  EXPECT_EQ(StrategyOf(stack(kFloat32, 64, 64, 1 << 16, {Statistic::kSum})),
+            "reduce/columns/shallow-sums");
+  EXPECT_EQ(StrategyOf(stack(kFloat32, 5, 40, 16, kSeveral)), "reduce/columns/moments");
+  const auto is_taken = [&](const ReductionPlan& plan, bool is_aligned) {
+    const DeviceProperties properties = Properties(132);
+    return ReducesSoonerInPlace({plan, properties, is_aligned});
+  };
+  EXPECT_TRUE(is_taken(stack(kInt16, 5, 40, 8, kSeveral), true));
+  EXPECT_FALSE(is_taken(stack(kInt16, 5, 40, 9, kSeveral), true));
+  EXPECT_FALSE(is_taken(stack(kInt16, 5, 40, 8, kSeveral), false));
+  EXPECT_FALSE(is_taken(stack(kFloat64, 5, 40, 8, {Statistic::kProduct}), true));
+  EXPECT_TRUE(is_taken(ColumnsOf(kFloat64, 40, 9, {Statistic::kProduct}), false));
+  const auto states_of_rows = [](ElementType type, uint64_t size,
+                                 std::vector<Statistic> statistics) {
+    ReductionPlan rows = RowsOf(type, 10'000, size, std::move(statistics));
+    rows.return_states = true;
+    return rows;
+  };
+  EXPECT_TRUE(is_taken(states_of_rows(kFloat32, 256, {Statistic::kSum}), true));
+  EXPECT_TRUE(is_taken(states_of_rows(kInt32, 256, kSeveral), true));
+  EXPECT_FALSE(is_taken(states_of_rows(kFloat32, 2047, kSeveral), true));
+  EXPECT_TRUE(is_taken(states_of_rows(kFloat32, 2048, kSeveral), true));
+  EXPECT_FALSE(is_taken(states_of_rows(kFloat64, 2048, kSeveral), true));
+}
+
 // Few rows by a thread for all; several statistics of narrow integers by what joins less.
 TEST(ReductionRouteTest, SmallColumnsAreTakenByWhatIsMeasuredToBeFastest) {
   using enum ElementType;
@@ -199,9 +234,17 @@ TEST(ReductionRouteTest, ARouteIsThatOfItsName) {
 }
 
 TEST(ReductionRouteTest, ScratchOfEveryPlanIsWithinTheBound) {
-  RandomPlans plans;
-  for (int i = 0; i < 3000; ++i) {
-    const ReductionPlan plan = plans.Next();
+  RandomPlans random;
+  std::vector<ReductionPlan> plans;
+  for (int i = 0; i < 3000; ++i) plans.push_back(random.Next());
+  for (const ElementType type :
+       {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
+    for (const uint64_t rows : {1, 2, 3, 8, 17, 40, 63}) {
+      plans.push_back(ColumnsOf(type, rows, (uint64_t{1} << 30) / rows, kSeveral));
+      plans.push_back(ColumnsOf(type, rows, (uint64_t{1} << 30) / rows));
+    }
+  }
+  for (const ReductionPlan& plan : plans) {
     for (const int multiprocessors : {1, 24, 132}) {
       const DeviceProperties properties = Properties(multiprocessors);
       const absl::StatusOr<ReductionRoute> route = PlanReductionRoute({plan, properties, true});

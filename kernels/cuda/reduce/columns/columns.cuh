@@ -39,8 +39,9 @@ __device__ inline void AddRows(const ReductionParameters& parameters, uint64_t c
                                uint64_t begin, uint64_t end, uint32_t step,
                                ElementAccumulator<T, kParts>& accumulator) {
   constexpr uint32_t kInFlight = ReduceRowsInFlight(sizeof(T));
-  const uint64_t columns = parameters.group_count;
-  const T* const elements = static_cast<const T*>(parameters.elements) + column;
+  const uint64_t columns = parameters.columns;
+  const T* const elements =
+      static_cast<const T*>(parameters.elements) + parameters.FirstOfColumn(column);
   uint64_t row = begin;
   for (; row + (kInFlight - 1) * step < end; row += kInFlight * step) {
     Batch<ComputeType<T>, kInFlight> batches[1];

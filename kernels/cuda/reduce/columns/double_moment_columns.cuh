@@ -21,12 +21,14 @@
 
 #include "kernels/cuda/reduce/columns/vectors.cuh"
 #include "kernels/cuda/reduce/core/batches.cuh"
+#include "kernels/cuda/reduce/core/bounded_values.cuh"
 #include "kernels/cuda/reduce/core/finish.cuh"
 #include "kernels/cuda/reduce/core/windows.cuh"
 #include "kernels/cuda/reduce/core/words.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 #include "kernels/numerics/arithmetic/wide_integer.h"
+#include "kernels/numerics/statistics/bounded_moments.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 #include "kernels/numerics/statistics/scaled_state.h"
 
@@ -98,21 +100,20 @@ class DoubleOutliers {
   };
   static_assert(sizeof(Entry) == MomentTuning::kDoubleOutlierBytes);
 
-  __device__ DoubleOutliers(const ReductionParameters& parameters, const ColumnWork& work,
-                            uint64_t tile)
-      : parameters_(parameters), work_(work), tile_(tile) {}
+  __device__ DoubleOutliers(const ColumnWork& work, uint64_t tile) : work_(work), tile_(tile) {}
 
   // Returns whether there was room.
   __device__ bool Add(uint32_t column, double x) const {
     const uint32_t i = atomicAdd(&work_.outlier_counts[tile_], 1u);
-    if (i >= Max()) return false;
+    if (i >= work_.outliers_max) return false;
     Entries()[i] = {x, column};
     return true;
   }
+  __device__ bool IsEmpty() const { return __ldcg(&work_.outlier_counts[tile_]) == 0; }
   // Calls f(value) for those of a column of the tile.
   template <class F>
   __device__ void ForEachOf(uint32_t column, F f) const {
-    const uint32_t count = min(__ldcg(&work_.outlier_counts[tile_]), Max());
+    const uint32_t count = min(__ldcg(&work_.outlier_counts[tile_]), work_.outliers_max);
     const Entry* const entries = Entries();
     constexpr uint32_t kTogether = 8;
 #pragma unroll 1
@@ -130,12 +131,10 @@ class DoubleOutliers {
   }
 
  private:
-  __device__ uint32_t Max() const {
-    return DoubleColumnOutliersMax(parameters_.group_size << work_.tile_columns_log2);
+  __device__ Entry* Entries() const {
+    return static_cast<Entry*>(work_.outliers) + tile_ * work_.outliers_max;
   }
-  __device__ Entry* Entries() const { return static_cast<Entry*>(work_.outliers) + tile_ * Max(); }
 
-  const ReductionParameters& parameters_;
   const ColumnWork& work_;
   uint64_t tile_;
 };
@@ -240,6 +239,14 @@ class DoubleMomentColumns {
   __device__ __noinline__ static void Finish(const ReductionParameters& parameters, uint64_t column,
                                              uint32_t tile_column, const Partial& partial,
                                              const DoubleOutliers& outliers) {
+    if (parameters.states == nullptr && outliers.IsEmpty()) {
+      const double unit = PowerOfTwo(partial.rest.unit);
+      const BoundedMoments bounded{
+          BoundedElements(partial.sum.sum, unit, partial.rest.has_others == 0),
+          BoundedInteger(partial.squares.sum, unit * unit),
+          partial.extremes.min.value == partial.extremes.max.value};
+      if (WriteBoundedValues(parameters, column, bounded, partial.extremes)) return;
+    }
     constexpr int kBelow = DoubleColumnWindow::kListedBelow;
     ScaledState state(partial.rest.unit - kBelow);
     auto& sum = state.Part<kSumPart>().sum;

@@ -21,11 +21,13 @@
 
 #include "kernels/cuda/reduce/columns/pairs.cuh"
 #include "kernels/cuda/reduce/core/batches.cuh"
+#include "kernels/cuda/reduce/core/bounded_values.cuh"
 #include "kernels/cuda/reduce/core/finish.cuh"
 #include "kernels/cuda/reduce/core/windows.cuh"
 #include "kernels/cuda/reduce/core/words.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/numerics/statistics/bounded_moments.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
@@ -93,16 +95,18 @@ class FloatMomentWindow {
 struct OutlierList {
   uint32_t* count;
   ColumnOutlier* entries;
+  uint32_t count_max;
 
   __device__ OutlierList(const ColumnWork& work, uint64_t tile)
       : count(work.outlier_counts + tile),
-        entries(static_cast<ColumnOutlier*>(work.outliers) + tile * kColumnOutliersMax) {}
+        entries(static_cast<ColumnOutlier*>(work.outliers) + tile * work.outliers_max),
+        count_max(work.outliers_max) {}
 
   // Returns whether there was room.
   __device__ bool Add(uint32_t column, float x) const {
     const uint32_t i = atomicAdd(count, 1u);
-    if (i < kColumnOutliersMax) entries[i] = {column, x};
-    return i < kColumnOutliersMax;
+    if (i < count_max) entries[i] = {column, x};
+    return i < count_max;
   }
 };
 
@@ -368,12 +372,20 @@ class FloatMomentColumns {
   uint32_t zeros_[kSize] = {};
 };
 
-// Writes what is asked for of a column with all of its rows.
+// Writes what is asked for of a column with all of its rows: most values by what is known of its
+// moments in double precision.
 template <class T, class Window>
 __device__ __noinline__ void FinishMoments(const ReductionParameters& parameters, uint64_t column,
                                            uint32_t tile_column, const Window& window,
                                            const ColumnMoments& moments,
                                            const OutlierList& outliers) {
+  if (parameters.states == nullptr && __ldcg(outliers.count) == 0) {
+    const BoundedMoments bounded{
+        BoundedElements(moments.sum, PowerOfTwo(window.sum_unit()), !moments.has_others),
+        BoundedInteger(moments.squares, PowerOfTwo(window.square_unit())),
+        moments.min.value == moments.max.value};
+    if (WriteBoundedValues(parameters, column, bounded, moments)) return;
+  }
   ReductionState<T, kCorePartSet> state;
   auto& sum = state.template Part<kSumPart>().sum;
   auto& squares = state.template Part<kSquaresPart>().sum;
@@ -383,7 +395,7 @@ __device__ __noinline__ void FinishMoments(const ReductionParameters& parameters
   squares.AddFlags(kSawOtherThanNegativeZero);
   squares.AddInteger(static_cast<Uint128>(moments.squares),
                      static_cast<uint32_t>(window.square_unit() - squares.kLowestExponent), false);
-  const uint32_t count = min(__ldcg(outliers.count), kColumnOutliersMax);
+  const uint32_t count = min(__ldcg(outliers.count), outliers.count_max);
 #pragma unroll 1
   for (uint32_t i = 0; i < count; ++i) {
     const ColumnOutlier outlier = outliers.entries[i];

@@ -85,8 +85,8 @@ __device__ inline MomentWindow<T> WindowOfTile(const cg::thread_block& block, co
 template <class T>
 __device__ inline float ElementAt(const ReductionParameters& parameters, uint64_t row,
                                   uint64_t column) {
-  return ToCompute(
-      static_cast<const T*>(parameters.elements)[row * parameters.group_count + column]);
+  return ToCompute(static_cast<const T*>(
+      parameters.elements)[row * parameters.columns + parameters.FirstOfColumn(column)]);
 }
 
 // The thread's share of an item's rows.
@@ -247,8 +247,8 @@ __device__ inline void AddWholeMoments(const ReductionParameters& parameters,
   const ColumnRows<T, kInVectors, Vector> column_rows(parameters, lanes, first_column, 0);
   const OutlierList outliers(work, tile);
   const uint32_t rows = static_cast<uint32_t>(parameters.group_size);
-  const RowPrefetch prefetch(parameters.elements, sizeof(T), parameters.group_count, 0,
-                             first_column, lanes.lanes * Columns::kSize, Columns::kRows);
+  const RowPrefetch prefetch(parameters, sizeof(T), 0, 0, first_column,
+                             lanes.lanes * Columns::kSize, Columns::kRows);
   Vector ahead[Columns::kRows];
   column_rows.Load(0, 1, rows, ahead);
   uint32_t largest = 0;

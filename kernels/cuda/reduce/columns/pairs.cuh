@@ -37,10 +37,10 @@ struct ColumnLanes {
         row(rank / lanes),
         vector_rows_log2(0) {
     const bool are_aligned = reinterpret_cast<uintptr_t>(parameters.elements) % sizeof(Vector) == 0;
-    in_vectors = are_aligned && parameters.group_count % kSize == 0;
+    in_vectors = are_aligned && parameters.columns % kSize == 0;
     if (!has_vectors_of_rows || !are_aligned) return;
     for (uint32_t log2 = 1; kSize >> log2 > 0; ++log2) {
-      if (parameters.group_count != kSize >> log2) continue;
+      if (parameters.columns != kSize >> log2) continue;
       vector_rows_log2 = log2;
       in_vectors = true;
     }
@@ -64,11 +64,12 @@ class ColumnRows {
 
   __device__ ColumnRows(const ReductionParameters& parameters, const ColumnLanes<T, Vector>& lanes,
                         uint64_t first_column, uint64_t first_row)
-      : columns_(parameters.group_count << lanes.vector_rows_log2),
+      : columns_(parameters.columns << lanes.vector_rows_log2),
         lanes_(lanes.lanes),
-        first_(static_cast<const T*>(parameters.elements) + first_row * columns_ + first_column +
-               (kInVectors ? lanes.lane * kSize : lanes.lane)) {
-    const uint64_t left = columns_ - first_column;
+        first_(static_cast<const T*>(parameters.elements) + first_row * columns_ +
+               parameters.FirstOfColumn(first_column +
+                                        (kInVectors ? lanes.lane * kSize : lanes.lane))) {
+    const uint64_t left = (parameters.group_count << lanes.vector_rows_log2) - first_column;
     for (uint32_t k = 0; k < kSize; ++k) {
       const uint32_t column = kInVectors ? lanes.lane * kSize + k : k * lanes_ + lanes.lane;
       present_ += column < left ? 1 : 0;

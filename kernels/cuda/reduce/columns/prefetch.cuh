@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 
 namespace gridfold::kernels::cuda {
@@ -13,22 +14,25 @@ namespace gridfold::kernels::cuda {
 // Neighbouring columns of an array's rows, as a warp loads them turn by turn.
 class RowPrefetch {
  public:
-  // A prefetch of columns [first_column, first_column + columns), as far as there are any, of an
-  // array whose rows have row_columns: turns of turn_rows rows, from the array's `first_row` on.
-  // `columns` and turn_rows are powers of two.
-  __device__ RowPrefetch(const void* elements, uint32_t element_bytes, uint64_t row_columns,
-                         uint64_t first_row, uint64_t first_column, uint32_t columns,
-                         uint32_t turn_rows)
-      : row_bytes_(row_columns * element_bytes), turn_rows_(turn_rows) {
+  // A prefetch of columns [first_column, first_column + columns), as far as there are any: turns of
+  // turn_rows rows, from the array's `first_row` on. A row here is as many of the array's as the
+  // logarithm says. `columns` and turn_rows are powers of two.
+  __device__ RowPrefetch(const ReductionParameters& parameters, uint32_t element_bytes,
+                         uint32_t rows_log2, uint64_t first_row, uint64_t first_column,
+                         uint32_t columns, uint32_t turn_rows)
+      : row_bytes_((parameters.columns << rows_log2) * element_bytes), turn_rows_(turn_rows) {
     const uint32_t lane = threadIdx.x % ReduceTuning::kWarpThreads;
     const uint32_t sectors = max(columns * element_bytes / kSectorBytes, 1u);  // Of a row.
     const uint64_t column = first_column + lane % sectors * (kSectorBytes / element_bytes);
     const uint32_t row = lane / sectors;
     rows_ = ReduceTuning::kWarpThreads / sectors;
     // Rows that are all of the array's follow one another: memory brings them fast enough.
-    if (columns >= row_columns || column >= row_columns || row >= turn_rows) return;
-    first_ = static_cast<const char*>(elements) + (first_row + row) * row_bytes_ +
-             column * element_bytes;
+    if (columns >= parameters.columns << rows_log2 ||
+        column >= parameters.group_count << rows_log2 || row >= turn_rows) {
+      return;
+    }
+    first_ = static_cast<const char*>(parameters.elements) + (first_row + row) * row_bytes_ +
+             parameters.FirstOfColumn(column) * element_bytes;
   }
 
   // Brings a turn's rows, all of which there are, from `row` on, counted from the first. By all

@@ -133,8 +133,7 @@ __device__ inline void AddTurns(const Warp& warp, const ReductionParameters& par
                             [&](const auto& raw, uint32_t, uint64_t) { return add(raw); });
   };
   if constexpr (HalfElement<T>) {
-    draw(RowPrefetch(parameters.elements, sizeof(T),
-                     parameters.group_count << lanes.vector_rows_log2, drawn_rows.first,
+    draw(RowPrefetch(parameters, sizeof(T), lanes.vector_rows_log2, drawn_rows.first,
                      item.first_column, lanes.lanes * lanes.kSize, kRows * lanes.rows));
   } else {
     draw(NoPrefetch{});

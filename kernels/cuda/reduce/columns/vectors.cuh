@@ -63,15 +63,16 @@ class ColumnVectors {
   // A lane whose columns do not exist has others.
   __device__ ColumnVectors(const ReductionParameters& parameters, uint64_t column,
                            uint64_t first_row)
-      : columns_(parameters.group_count), present_(kSize) {
-    const uint64_t left = column < columns_ ? columns_ - column : columns_;
+      : columns_(parameters.columns), present_(kSize) {
+    const uint64_t all = parameters.group_count;
+    const uint64_t left = column < all ? all - column : all;
     if (left < kSize) present_ = static_cast<uint32_t>(left);
     const T* const elements = static_cast<const T*>(parameters.elements);
-    first_ = elements + first_row * columns_ + (column < columns_ ? column : 0);
+    first_ = elements + first_row * columns_ + parameters.FirstOfColumn(column < all ? column : 0);
     if constexpr (kSize > 1) {
       const uintptr_t begin = reinterpret_cast<uintptr_t>(elements);
       begin_ = begin + sizeof(Vector);
-      end_ = begin + parameters.group_size * columns_ * sizeof(T);
+      end_ = begin + parameters.group_size * all * sizeof(T);
       is_aligned_ = columns_ % kSize == 0 && begin % sizeof(Vector) == 0;
     }
   }
@@ -156,7 +157,7 @@ class ColumnVectors {
     return std::bit_cast<Vector>(elements);
   }
 
-  uint64_t columns_;
+  uint64_t columns_;  // Of a matrix.
   const T* first_;
   uint32_t present_;  // Of the lane's columns.
   // Addresses of the array; from `begin_` on, a word begins in it.

@@ -62,14 +62,15 @@ __device__ inline ColumnPairs<T> SumManyRows(const ColumnRows<T, kInVectors>& co
 template <class T, uint32_t kInFlight>
 __device__ __noinline__ void SumTileInWords(const ReductionParameters& parameters,
                                             uint64_t first_column, uint32_t tile_columns) {
-  const uint64_t columns = parameters.group_count;
+  const uint64_t columns = parameters.columns;
   const uint64_t rows = parameters.group_size;
-  const uint64_t end = min(first_column + tile_columns, columns);
+  const uint64_t end = min(first_column + tile_columns, parameters.group_count);
   double* const only_sums = OnlySums(parameters);
 #pragma unroll 1
   for (uint64_t column = first_column + threadIdx.x % ReduceTuning::kWarpThreads; column < end;
        column += ReduceTuning::kWarpThreads) {
-    const T* const first = static_cast<const T*>(parameters.elements) + column;
+    const T* const first =
+        static_cast<const T*>(parameters.elements) + parameters.FirstOfColumn(column);
     if (rows <= kRowsOfExpansions && only_sums != nullptr) {
       float values[kRowsOfExpansions];
 #pragma unroll

@@ -45,11 +45,12 @@ __device__ inline uint32_t LargestFiniteOf(double x, uint32_t largest) {
 __device__ inline uint32_t LargestSample(const ReductionParameters& parameters, uint64_t column,
                                          uint64_t first, uint64_t count, uint32_t largest) {
   if (column >= parameters.group_count) return largest;
-  const double* const elements = static_cast<const double*>(parameters.elements) + column;
+  const double* const elements =
+      static_cast<const double*>(parameters.elements) + parameters.FirstOfColumn(column);
 #pragma unroll
   for (uint32_t i = 0; i < kLaneSamples; ++i) {
     const uint64_t row = (parameters.group_size - 1) * (first + i) / (count - 1);
-    largest = LargestFiniteOf(elements[row * parameters.group_count], largest);
+    largest = LargestFiniteOf(elements[row * parameters.columns], largest);
   }
   return largest;
 }
@@ -74,8 +75,7 @@ __device__ inline Columns ColumnsOfItem(const cg::thread_block& block,
                                            lane * kLaneSamples, lanes * kLaneSamples, 0);
     atomicMax_block(&samples.largest[column], largest);
     SyncBlock(block);
-    return Columns(WindowOf(samples.largest[column]), DoubleOutliers(parameters, work, item.tile),
-                   column);
+    return Columns(WindowOf(samples.largest[column]), DoubleOutliers(work, item.tile), column);
   } else {
     return Columns(parameters);
   }
@@ -94,7 +94,7 @@ __device__ inline Columns ColumnsOfTile(const ReductionParameters& parameters,
     }
     largest = LargestSample(parameters, (tile << work.tile_columns_log2) + column, 0, kLaneSamples,
                             largest);
-    return Columns(WindowOf(largest), DoubleOutliers(parameters, work, tile), column);
+    return Columns(WindowOf(largest), DoubleOutliers(work, tile), column);
   } else {
     return Columns(parameters);
   }
@@ -114,13 +114,14 @@ __device__ inline typename Columns::Partial PartialOf(const ReductionParameters&
                                                       uint32_t k, RowOf row_of) {
   if constexpr (kHasWindows<Columns>) {
     if (column >= parameters.group_count) return {};
-    const double* const elements = static_cast<const double*>(parameters.elements) + column;
+    const double* const elements =
+        static_cast<const double*>(parameters.elements) + parameters.FirstOfColumn(column);
     const auto row_or_none = [&](uint32_t position) {
       const uint64_t row = row_of(position);
       return row < parameters.group_size ? row : kNoIndex;
     };
     return columns.PartialOf(AsksForPlaces(parameters), row_or_none,
-                             [&](uint64_t row) { return elements[row * parameters.group_count]; });
+                             [&](uint64_t row) { return elements[row * parameters.columns]; });
   } else {
     return columns.PartialOf(k, row_of);
   }
@@ -134,7 +135,7 @@ __device__ inline void FinishColumn(const ReductionParameters& parameters, const
   const uint64_t of_array = (tile << work.tile_columns_log2) + column;
   if constexpr (kHasWindows<Columns>) {
     if (TileIsLeft(work, tile)) return;
-    Columns::Finish(parameters, of_array, column, partial, DoubleOutliers(parameters, work, tile));
+    Columns::Finish(parameters, of_array, column, partial, DoubleOutliers(work, tile));
   } else {
     Columns::Finish(parameters, of_array, partial);
   }

@@ -72,12 +72,12 @@ __device__ inline SumOnlyState<T> SumItemInWords(const ReductionParameters& para
   using Words = SingleWords<T>;
   constexpr uint64_t kPart = WordReader<T>::kAdditionsMax;
   const WordColumn words = WordsOf(block);
-  const uint64_t columns = parameters.group_count;
+  const uint64_t columns = parameters.columns;
   const uint64_t column = item.first_column + layout.column;
-  const T* const first =
-      static_cast<const T*>(parameters.elements) + item.first_row * columns + column;
+  const T* const first = static_cast<const T*>(parameters.elements) + item.first_row * columns +
+                         parameters.FirstOfColumn(column);
   const ItemRows rows(item, turn_rows, layout);
-  const uint64_t count = column < columns ? rows.count() : 0;
+  const uint64_t count = column < parameters.group_count ? rows.count() : 0;
   // All threads join as often as those with the most rows.
   const uint64_t count_max = ItemRows(item, turn_rows, {layout.columns, layout.rows, 0, 0}).count();
   SumOnlyState<T> state;

@@ -118,16 +118,23 @@ void PlanColumns(const LayoutRequest& request, ReductionGeometry& geometry) {
 // What takes columns first.
 enum class FirstColumns { kNone, kDoubles, kMoments };
 
-FirstColumns FirstColumnsOf(const ReductionPlan& plan, const KernelKind& kind) {
+FirstColumns FirstColumnsOf(const ReductionPlan& plan, const KernelKind& kind,
+                            WantedKernel wanted) {
   const uint64_t rows = plan.grouping.group_size;
   const uint64_t bytes = plan.array.size_bytes();
+  // Of few rows, rows of the transpose are faster, but there is none of a large matrix or a stack.
+  const bool is_any = IsFamilyWanted(wanted, ReductionFamily::kColumns) ||
+                      plan.grouping.matrices > 1 || bytes > kTransposedBytesMax;
+  const auto are_many = [&](uint64_t rows_min, uint64_t bytes_min) {
+    return is_any || (rows >= rows_min && bytes >= bytes_min);
+  };
   if (kind.column_kernel == ColumnKernel::kDoublesFirst &&
-      rows >= PairTuning::kDoubleColumnRowsMin && bytes >= PairTuning::kDoubleColumnBytesMin) {
+      are_many(PairTuning::kDoubleColumnRowsMin, PairTuning::kDoubleColumnBytesMin)) {
     return FirstColumns::kDoubles;
   }
-  if (kind.column_kernel == ColumnKernel::kMomentsFirst && rows >= MomentTuning::kRowsMin &&
-      rows <= MomentColumnRowsMax(static_cast<uint32_t>(ElementSize(plan.array.element_type))) &&
-      bytes >= MomentTuning::kBytesMin) {
+  if (kind.column_kernel == ColumnKernel::kMomentsFirst &&
+      are_many(MomentTuning::kRowsMin, MomentTuning::kBytesMin) &&
+      rows <= MomentColumnRowsMax(static_cast<uint32_t>(ElementSize(plan.array.element_type)))) {
     return FirstColumns::kMoments;
   }
   return FirstColumns::kNone;
@@ -156,12 +163,15 @@ void PlanFirstColumns(const ReductionPlan& plan, FirstColumns first, uint64_t re
                             tiles,
                             GridStrideBlocks(geometry.grid_blocks, 1, resident_blocks),
                             are_moments,
+                            0,
                             bytes};
   if (are_moments) {
-    const uint64_t tile_elements = plan.grouping.group_size << columns.tile_columns_log2;
-    bytes += tiles * (are_doubles ? DoubleColumnOutliersMax(tile_elements) *
-                                        MomentTuning::kDoubleOutlierBytes
-                                  : kColumnOutliersMax * sizeof(ColumnOutlier));
+    const uint32_t outliers_max =
+        ColumnOutliersMax(static_cast<uint32_t>(ElementSize(plan.array.element_type)),
+                          plan.grouping.group_size << columns.tile_columns_log2);
+    geometry.first_columns.outliers_max = outliers_max;
+    bytes += tiles * outliers_max *
+             (are_doubles ? MomentTuning::kDoubleOutlierBytes : sizeof(ColumnOutlier));
   }
   geometry.partial_count =
       std::max(geometry.partial_count, CeilDivide(bytes, geometry.partial_bytes));
@@ -233,7 +243,7 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
     geometry.partial_bytes = kind.state_bytes;
     geometry.total_bytes = sizeof(uint32_t);
     PlanColumns(request, geometry);
-    const FirstColumns first = FirstColumnsOf(plan, kind);
+    const FirstColumns first = FirstColumnsOf(plan, kind, wanted);
     if (first != FirstColumns::kNone && wanted != ReductionKernel::kColumns) {
       PlanFirstColumns(plan, first, request.resident_blocks, properties, wanted, geometry);
     }
@@ -292,7 +302,7 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
 }
 
 bool CanBeReducedAsRows(const ReductionPlan& plan) {
-  return AreColumns(plan.grouping) && plan.grouping.group_size > 1 &&
+  return AreColumns(plan.grouping) && plan.grouping.matrices == 1 && plan.grouping.group_size > 1 &&
          plan.array.size_bytes() <= kTransposedBytesMax;
 }
 
@@ -302,9 +312,11 @@ bool AreReducedAsRows(const ReductionPlan& plan) {
   switch (kind.column_kernel) {
     case ColumnKernel::kPairs:
     case ColumnKernel::kVectors: return false;
-    case ColumnKernel::kDoublesFirst: return FirstColumnsOf(plan, kind) == FirstColumns::kNone;
+    case ColumnKernel::kDoublesFirst:
+      return FirstColumnsOf(plan, kind, std::nullopt) == FirstColumns::kNone;
     case ColumnKernel::kMomentsFirst:
-      return AreSoonerRows(plan.array) || FirstColumnsOf(plan, kind) == FirstColumns::kNone;
+      return AreSoonerRows(plan.array) ||
+             FirstColumnsOf(plan, kind, std::nullopt) == FirstColumns::kNone;
     case ColumnKernel::kStates: break;
   }
   return true;

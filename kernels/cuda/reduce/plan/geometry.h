@@ -42,6 +42,7 @@ struct FirstColumnGeometry {
   // Where it has lists of outliers, one for each tile, these are so many bytes behind the beginning
   // of partials.
   bool has_outliers = false;
+  uint32_t outliers_max = 0;  // Of a tile.
   uint64_t outliers_at = 0;
 };
 

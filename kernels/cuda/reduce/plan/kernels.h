@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/numerics/arithmetic/rounded_divisor.h"
+#include "kernels/numerics/statistics/bounded_moments.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 #include "kernels/types/host_device.h"
 #include "kernels/types/statistic.h"
@@ -19,8 +20,12 @@ struct ReductionParameters {
   const uint64_t* offsets;  // Segments: group_count + 1; else null and groups have group_size.
   uint64_t group_count;
   uint64_t group_size;
+  // Columns: of a matrix, and so the elements from a row to the next. Fewer than group_count where
+  // matrices are stacked.
+  uint64_t columns;
 
   ValueRules rules;
+  MomentDivisors divisors;  // Of groups that have group_size.
   uint32_t statistic_count;
   Statistic statistics[kStatisticCount];
   uint8_t rows[kStatisticCount];  // Row of `slots` and `failures` for each of the statistics.
@@ -28,6 +33,12 @@ struct ReductionParameters {
   uint64_t* failures;             // [row]: smallest group whose value failed, or kNoFailure; or
                                   // null.
   void* states;                   // [group], as VisitPartSet has them; or null.
+
+  // The first element of a column of a stack.
+  GRIDFOLD_HD uint64_t FirstOfColumn(uint64_t column) const {
+    if (columns == group_count) return column;
+    return column + column / columns * ((group_size - 1) * columns);
+  }
 
   GRIDFOLD_HD bool AskForOnly(Statistic statistic) const {
     return statistic_count == 1 && statistics[0] == statistic && states == nullptr;
@@ -82,8 +93,6 @@ struct ColumnOutlier {
   uint32_t column;
   float value;
 };
-// The most outliers that a tile lists.
-inline constexpr uint32_t kColumnOutliersMax = 256;
 
 // Work of kernels that reduce columns: tiles of neighbouring columns, the rows of each in `splits`
 // splits.
@@ -105,18 +114,32 @@ struct ColumnWork {
   // room for them.
   uint32_t* outlier_counts;
   void* outliers;
+  uint32_t outliers_max;  // Of a tile.
 };
 
-// Work of the kernel that merges the states of another part into those of one.
-inline constexpr uint32_t kStateMergeThreads = 128;
+// Work of the kernel that merges the states of some parts of groups [outer][inner], a run of parts
+// a lane. States of a part's groups stand side by side, those of the next part part_bytes behind.
+inline constexpr uint32_t kStateMergeThreads = 64;
+// Lanes of a warp that take groups: those whose states shared memory holds.
+constexpr uint32_t StateMergeLanes(uint64_t state_bytes) {
+  constexpr uint64_t kWarpBytes = 24 << 10;
+  return kWarpBytes / state_bytes < 32 ? static_cast<uint32_t>(kWarpBytes / state_bytes) : 32;
+}
 struct StateMergeWork {
-  void* states;  // Of `count` groups, from `first_group` on.
-  uint64_t first_index;
-  const void* others;  // As many, of the other part; null where there is none.
-  uint64_t others_first_index;
-  uint64_t first_group;
-  uint64_t count;
-  bool is_last;  // Values are written; else the merged states take the place of the first ones.
+  void* states;  // Of the first part of the first group.
+  uint64_t part_bytes;
+  uint64_t outer_bytes;  // From a group's states to those of the next outer one.
+  uint64_t inner = 1;
+  uint64_t outer = 1;
+  uint64_t parts = 1;
+  uint64_t run_parts = 1;  // Of a run, but for the last.
+  // Of the first part's first element in the whole group, and what later parts have more.
+  uint64_t first_index = 0;
+  uint64_t part_size = 0;
+  uint64_t first_group = 0;
+  bool is_last = true;  // Values are written; else a run's states take the place of its first's.
+
+  GRIDFOLD_HD uint64_t runs() const { return (parts + run_parts - 1) / run_parts; }
 };
 
 using StripKernel = void (*)(ReductionParameters, TileWork);

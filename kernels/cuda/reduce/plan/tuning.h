@@ -133,10 +133,15 @@ constexpr MomentColumnShape MomentColumnShapeOf(uint32_t element_bytes) {
 }
 
 // The most elements of a tile of `tile_elements` that are listed, to be added on their own. Of
-// ordinary ones a few in 2^24 lie outside of the window.
-constexpr uint32_t DoubleColumnOutliersMax(uint64_t tile_elements) {
+// ordinary ones a few in 2^24 lie outside of the window. A list takes no more than a part of what
+// the elements do.
+constexpr uint32_t ColumnOutliersMax(uint32_t element_bytes, uint64_t tile_elements) {
+  const bool is_double = element_bytes == sizeof(double);
+  const uint64_t least = is_double ? 32 : 256;
+  const uint64_t most = is_double ? 4096 : least;
+  const uint64_t few = tile_elements / 16 < least ? tile_elements / 16 : least;
   const uint64_t wanted = tile_elements >> 20;
-  return wanted < 32 ? 32 : wanted > 4096 ? 4096 : static_cast<uint32_t>(wanted);
+  return static_cast<uint32_t>(wanted < few ? few : wanted > most ? most : wanted);
 }
 
 // Sums of strips of short segments (reduce/groups/strip_sums.cuh).
