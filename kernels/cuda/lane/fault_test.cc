@@ -245,6 +245,8 @@ class CudaFaultTest : public testing::Test {
       const std::set<std::string> with_nothing_begun = {"cudaSetDevice", "cudaStreamSynchronize",
                                                         "cudaEventElapsedTime"};
       if (with_nothing_begun.contains(name.substr(0, name.find('(')))) continue;
+      // Memory is zeroed again when the job has been waited for.
+      if (name.find("zeroed_memory.h") != std::string::npos) continue;
       ArmException(call);
       EXPECT_THROW(job.run(*lane_).IgnoreError(), std::bad_alloc) << job.name << ", call " << call;
       EXPECT_GT(CountedCalls(), call + 1) << job.name << " has not waited after " << name;
