@@ -129,7 +129,8 @@ class Client {
                                 const CallOptions& call_options, Done<RelateResult> done);
 
   // Folds the accumulators of parts, at least one, in any order, which ReduceArray, ReduceByKey,
-  // ComputeHistogram or MergeAccumulators of any server returned. The answer is that of one call
+  // ComputeHistogram, one of their streams, MergeAccumulators or SubtractAccumulators of any server
+  // returned. The answer is that of one call
   // for the whole array, bit for bit. INVALID_ARGUMENT names an accumulator that is damaged or does
   // not match the first one.
   absl::StatusOr<MergeResult> MergeAccumulators(std::span<const std::string> accumulators,
