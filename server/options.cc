@@ -167,7 +167,8 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
   AddNumber<uint32_t>(app, "--max-connections", limits.connection_count_max, 1,
                       kConnectionCountCeiling,
                       "Connections open at the same time, as far as the process may have so many "
-                      "files; those beyond are closed");
+                      "files; one beyond takes the place of an idle one, or of one of the address "
+                      "that has most, or is closed");
   AddSize(app, "--max-memory-bytes", limits.memory_bytes_max, kMemoryBytesFloor,
           kMemoryBytesCeiling,
           "Memory of the process beyond which connections that make it grow are closed")

@@ -98,5 +98,13 @@ class DescribeTest(CommandLineTest):
         self.assertEqual(self.json("describe", self.write("bare.csv", "1,2\n3,4\n"))["arrays"][1]
                          ["name"], "2")
 
+    def test_all_of_a_pipe_is_described(self):
+        values = np.arange(2_000, dtype=np.float32)
+        npy = self.save("values.npy", values).read_bytes()
+        for stdin, options in ((npy, ()), (gzip.compress(npy), ()),
+                               (values.tobytes(), ("--type", "float32"))):
+            described, = self.json("describe", "-", *options, stdin=stdin)["arrays"]
+            self.check(described, values.astype(float))
+
     def test_a_pipe_of_columns_is_refused(self):
         self.expect_failure(4, "it takes a file", "describe", "-", "--format", "csv", stdin=b"1\n2\n")

@@ -155,6 +155,8 @@ class GroupTest(CommandLineTest):
         self.expect_failure(2, "--key-range", "group", keys, values, "--key-range", "3")
         self.expect_failure(2, "not with bins", "group", keys, values, "--key-range", "0:3",
                             "--bins", 3)
+        self.expect_failure(2, "--bins: 'auto' is not a whole number", "group", keys, values, "--bins",
+                            "auto")
         self.expect_failure(2, "--op", "group", keys, values, "--op", "maen")
         self.expect_failure(1, "keys are integers", "group", values, values)
         self.expect_failure(2, "--clamp", "group", keys, values, "--clamp")

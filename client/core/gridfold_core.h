@@ -1,6 +1,7 @@
-/* gridfold_core: reductions, scans and histograms of arrays in memory, and accumulators that can be
- * merged anywhere, in this process and without a server. The numbers are those of a server, bit for
- * bit; the bytes of accumulators are those that servers merge.
+/* gridfold_core: reductions, scans, histograms, groups by key, order statistics and relations of
+ * arrays in memory, and accumulators that can be merged anywhere, in this process and without a
+ * server. The numbers are those of a server, bit for bit; the bytes of accumulators are those that
+ * servers merge.
  *
  *   gridfold_engine* engine;
  *   gridfold_engine_create(0, &engine);

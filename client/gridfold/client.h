@@ -129,7 +129,8 @@ class Client {
                                 const CallOptions& call_options, Done<RelateResult> done);
 
   // Folds the accumulators of parts, at least one, in any order, which ReduceArray, ReduceByKey,
-  // ComputeHistogram or MergeAccumulators of any server returned. The answer is that of one call
+  // ComputeHistogram, one of their streams, MergeAccumulators or SubtractAccumulators of any server
+  // returned. The answer is that of one call
   // for the whole array, bit for bit. INVALID_ARGUMENT names an accumulator that is damaged or does
   // not match the first one.
   absl::StatusOr<MergeResult> MergeAccumulators(std::span<const std::string> accumulators,
@@ -138,8 +139,9 @@ class Client {
 
   // Takes accumulators, at least one, out of one that they were merged into. What remains has the
   // bits of the other parts, however often parts come and go. INVALID_ARGUMENT names `minuend`
-  // where it has statistics that are not made of sums and counts; `subtrahends` where they were
-  // never in it, or where it cannot be told whether a NaN or an infinity remains.
+  // where it has statistics that are not made of sums and counts, or is of found keys;
+  // `subtrahends` where they were never in it, or where it cannot be told whether a NaN or an
+  // infinity remains.
   absl::StatusOr<MergeResult> SubtractAccumulators(const std::string& minuend,
                                                    std::span<const std::string> subtrahends,
                                                    const SubtractOptions& options = {},

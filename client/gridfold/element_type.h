@@ -74,7 +74,7 @@ constexpr ElementType ElementTypeOf() {
 // Size of one element in bytes; 0 for a number that is no ElementType.
 size_t ElementSizeBytes(ElementType type);
 
-// "int8" ... "float64"; "unknown" for a number that is no ElementType.
+// "int8" ... "float64" and "bool"; "unknown" for a number that is no ElementType.
 absl::string_view ElementTypeName(ElementType type);
 
 // The reverse of ElementTypeName; nothing for other text.

@@ -90,8 +90,8 @@ struct HistogramOptions {
   std::optional<ArrayInput> y_array = std::nullopt;
   // The weight of each sample, of any element type. The result is then sums of weights.
   std::optional<ArrayInput> weights = std::nullopt;
-  // Which samples count: an array of bool of as many elements. Refused in streams and with several
-  // channels.
+  // Which samples count: an array of bool of as many elements. Refused with several channels, and
+  // in streams, whose mask is sent beside the samples (StreamedCompanions::mask).
   std::optional<ArrayInput> where = std::nullopt;
   OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
   HistogramFormat format = HistogramFormat::kDense;

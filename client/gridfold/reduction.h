@@ -33,11 +33,11 @@ struct ReductionOptions {
   // as a whole: not in streams, or with return_accumulator.
   EmptyGroup empty_group = {};
   // Which elements count: an array of bool of the array's shape, or of its last dimensions alone.
-  // argmin and argmax are places among all elements. Refused in streams and with
-  // return_accumulator.
+  // argmin and argmax are places among all elements. Refused with return_accumulator, and in
+  // streams, whose mask is sent beside the elements (StreamedArray::has_mask).
   std::optional<ArrayInput> where = std::nullopt;
   // An element that each group has besides: with sum, product, min, max, all and any only. A value
-  // of the array's type. Refused as `where` is.
+  // of the array's type. Refused in streams and with return_accumulator.
   std::optional<Scalar> initial = std::nullopt;
   // Whether the result comes with its accumulator, for Client::MergeAccumulators. The array is then
   // a part of a whole, and statistics for which some group is too small are left out. Not for

@@ -1,4 +1,4 @@
-// Scans: running sums, products, minima and maxima, and moving sums and means.
+// Scans: running sums, products, minima, maxima and means, and moving sums and means.
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_SCAN_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_SCAN_H_
 

@@ -44,7 +44,7 @@ struct StreamedArray {
   // In place of column_count: all extents but the first. Only for reductions.
   std::vector<uint64_t> row_shape = {};
   // Whether a mask is sent beside the elements: a byte, 0 or 1, for each, of which those count that
-  // have 1. Only for reductions.
+  // have 1.
   bool has_mask = false;
 };
 

@@ -182,6 +182,9 @@ class OverlayChecks:
         needed = overlay.facts.host_bytes_max(resident_on_host=is_cpu, gpu_count=gpus)
         self.assertGreaterEqual(quantity(resources["limits"]["memory"]), needed)
         self.assertEqual(resources["limits"]["memory"], resources["requests"]["memory"])
+        text = (FOLDER / "overlays" / overlay.name.removesuffix("_edge") / "resources.yaml").read_text()
+        self.assertEqual([float(gibibytes) * 2**30 for gibibytes in
+                          re.findall(r"([\d.]+) GiB is what", text)], [needed])
 
     def test_autoscaler_acts_before_the_queue_refuses(self):
         overlay = self.overlay

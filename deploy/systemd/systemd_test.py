@@ -86,6 +86,12 @@ class UnitTest(unittest.TestCase):
         for gpus, gibibytes in rows:
             needed = facts.host_bytes_max(resident_on_host=False, gpu_count=int(gpus))
             self.assertEqual(needed, int(gibibytes) << 30)
+        first, second = (int(gibibytes) for _, gibibytes in rows[:2])
+        for name in ("systemd/gridfold.service", "systemd/gridfold.toml", "compose.yaml"):
+            with self.subTest(name):
+                said = re.findall(r"more[^.\n]* asks (\d+) GiB more",
+                                  (FOLDER.parent / name).read_text(encoding="utf-8"))
+                self.assertEqual(said, [str(second - first)])
 
     def test_however_often_it_ends_it_is_started_again(self):
         self.assertEqual(self.unit_section["StartLimitIntervalSec"], "0")

@@ -135,7 +135,7 @@ inline constexpr std::chrono::milliseconds kClientPingIntervalMin = std::chrono:
 inline constexpr std::chrono::milliseconds kHandshakeTimeout = std::chrono::seconds(10);
 
 // File descriptors that connections leave to everything else: metrics, regions, files that are read
-// again. A connection beyond that is closed at once.
+// again. A connection beyond that takes the place of another one, or is closed at once.
 inline constexpr int kDescriptorsReserved = 64;
 // Where there is no place for another connection, one gives way on which nothing has moved for this
 // long; or for the second time where fewer bytes have come than any call has, beside the greeting.

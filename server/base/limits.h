@@ -51,8 +51,8 @@
 //   reflection           kReflectionCallsMax threads, 512 KiB each                =    8 MiB
 //   tokens               kTokenFileBytesMax, decoded: 4 MiB; and the same of the file before, as
 //                        long as calls use it                                     =    8 MiB
-//   metrics              1 MiB of counters; one scrape is made at a time, some 250 KiB of text that
-//                        is held three times, and kept for up to 32 slow readers  =   10 MiB
+//   metrics              1 MiB of counters; one scrape is made at a time, some 320 KiB of text that
+//                        is held three times, and kept for up to 32 slow readers  =   12 MiB
 //   logs                 kLogBufferBytes that wait and as many that are being written; the same of
 //                        the audit log                                            =   10 MiB
 #ifndef GRIDFOLD_SERVER_BASE_LIMITS_H_

@@ -92,17 +92,18 @@ absl::StatusOr<BinSpecification> ToRangeBins(const BinArguments& arguments) {
   return EvenBins{bin_count, range->lower, range->upper, arguments.rule};
 }
 
-// A number of bins, or the name of the rule that says how many.
-void ParseBins(const std::string& text, BinArguments& arguments) {
+// A number of bins, or where the command takes rules the name of the one that says how many.
+void ParseBins(const std::string& text, bool takes_rules, BinArguments& arguments) {
   arguments.bin_count.reset();
-  arguments.rule = BinRuleOf(text);
+  arguments.rule = takes_rules ? BinRuleOf(text) : std::nullopt;
   if (arguments.rule) return;
   arguments.bin_count = ParseStrictly<uint64_t>(text);
   if (arguments.bin_count.value_or(0) > 0) return;
-  throw CLI::ValidationError("--bins",
-                             absl::StrCat("'", text, "' is not a whole number from 1 to ",
-                                          std::numeric_limits<uint64_t>::max(),
-                                          ", nor one of auto, fd, scott, rice, sturges and sqrt"));
+  throw CLI::ValidationError(
+      "--bins",
+      absl::StrCat("'", text, "' is not a whole number from 1 to ",
+                   std::numeric_limits<uint64_t>::max(),
+                   takes_rules ? ", nor one of auto, fd, scott, rice, sturges and sqrt" : ""));
 }
 
 absl::StatusOr<BinSpecification> ToOneLayout(const BinArguments& arguments) {
@@ -132,14 +133,18 @@ absl::StatusOr<BinSpecification> ToOneLayout(const BinArguments& arguments) {
 
 }  // namespace
 
-void AddBinArguments(CLI::App& command, BinArguments& arguments) {
+void AddBinArguments(CLI::App& command, BinArguments& arguments, bool takes_rules) {
   const char* const group = "Bins";
   command
       .add_option_function<std::string>(
-          "--bins", [&arguments](const std::string& text) { ParseBins(text, arguments); },
-          "Number of bins, or NumPy's rule for it: auto, fd, scott, rice, sturges or sqrt; "
-          "default 10")
-      ->type_name("N|RULE")
+          "--bins",
+          [&arguments, takes_rules](const std::string& text) {
+            ParseBins(text, takes_rules, arguments);
+          },
+          takes_rules ? "Number of bins, or NumPy's rule for it: auto, fd, scott, rice, sturges or "
+                        "sqrt; default 10"
+                      : "Number of bins; default 10, where another option asks for bins")
+      ->type_name(takes_rules ? "N|RULE" : "N")
       ->group(group);
   command.add_option("--range", arguments.range, "From where to where; default: the data's range")
       ->type_name("LO,HI")

@@ -24,8 +24,9 @@ struct BinArguments {
   std::vector<std::string> layouts = {};  // "even:10", one for each channel or axis.
 };
 
-// Adds the flags to `command`, to be written to `arguments`, which must outlive it.
-void AddBinArguments(CLI::App& command, BinArguments& arguments);
+// Adds the flags to `command`, to be written to `arguments`, which must outlive it. `takes_rules`:
+// --bins may be the name of a rule.
+void AddBinArguments(CLI::App& command, BinArguments& arguments, bool takes_rules);
 
 // The bins that the flags describe; ten even bins over the range of the data where there are none.
 // INVALID_ARGUMENT names the flags that do not go together, or the one that makes no sense.

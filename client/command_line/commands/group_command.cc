@@ -60,7 +60,7 @@ class GroupCommand : public Command {
     command_.add_option("VALUES", values_path_, "The values, where they are not in FILE")
         ->group("Input");
     AddKeyArguments("Keys");
-    AddBinArguments(command_, bins_);
+    AddBinArguments(command_, bins_, /*takes_rules=*/false);
     command_.add_flag("--clamp", clamp_, "Take keys outside the bins as of the nearest bin")
         ->group("Keys");
     const char* const group = "Statistics";

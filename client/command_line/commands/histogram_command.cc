@@ -75,7 +75,7 @@ class HistogramCommand : public Command {
         stream_(command_),
         mask_(command_, "Histogram") {
     command_.footer(kHistogramFooter);
-    AddBinArguments(command_, bins_);
+    AddBinArguments(command_, bins_, /*takes_rules=*/true);
     AddSecondArrays(command_, "Second arrays", y_, weights_);
     const char* const group = "Histogram";
     command_.add_flag("--clamp", clamp_, "Count what is out of range in the nearest bin as well")

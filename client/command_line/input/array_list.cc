@@ -1,7 +1,9 @@
 #include "client/command_line/input/array_list.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -99,6 +101,21 @@ absl::StatusOr<std::vector<ListedArray>> ListColumns(OpenedInput opened,
   return arrays;
 }
 
+// Whether the file may be CSV, whose columns are found by reading it once before.
+bool MayBeCsv(const InputOptions& options, const std::vector<std::string>& columns) {
+  const std::string name = absl::AsciiStrToLower(options.path);
+  return options.format == FileFormat::kCsv || options.csv.is_given() || !columns.empty() ||
+         absl::StrContains(name, ".csv") || absl::StrContains(name, ".tsv");
+}
+
+// Whether the file cannot be read a second time: a pipe, or standard input.
+bool IsReadOnce(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  return path == "-" ||
+         (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
+}
+
 absl::StatusOr<std::vector<ListedArray>> ListDatasets(const InputOptions& options,
                                                       const File& file) {
   const absl::StatusOr<std::vector<std::string>> paths = ListHdf5(file);
@@ -142,6 +159,9 @@ absl::StatusOr<std::vector<ListedArray>> ListMembers(const InputOptions& options
 
 absl::StatusOr<std::vector<ListedArray>> ListArrays(const InputOptions& options,
                                                     const std::vector<std::string>& columns) {
+  if (IsReadOnce(options.path) && !MayBeCsv(options, columns)) {
+    return std::vector<ListedArray>{{.name = "", .input = options}};
+  }
   absl::StatusOr<std::vector<ListedArray>> members = ListMembers(options);
   if (!members.ok() || !members->empty()) return members;
   absl::StatusOr<OpenedInput> opened = OpenInput(options, nullptr);

@@ -18,9 +18,9 @@ struct ListedArray {
 
 // Lists the arrays of the file that `options` describe, of which columns in `columns`, by name or
 // number, where there are any. Whether a column is text is decided by its first 1,000 rows, and
-// whether there is a heading by the first two rows of all columns together. Errors: those of
-// OpenInput and CsvRows; INVALID_ARGUMENT for CSV that cannot be read twice, such as a pipe, and
-// for a column that is none.
+// whether there is a heading by the first two rows of all columns together. What can be read once
+// only, a pipe or standard input, is not looked at, and is one array. Errors: those of OpenInput
+// and CsvRows; INVALID_ARGUMENT for CSV that cannot be read twice, and for a column that is none.
 absl::StatusOr<std::vector<ListedArray>> ListArrays(const InputOptions& options,
                                                     const std::vector<std::string>& columns);
 

@@ -106,5 +106,17 @@ TEST_F(ArrayListTest, WhatIsNoCsv) {
   EXPECT_THAT(Names(npy, {"1"}), ElementsAre(HasSubstr("--column is for CSV")));
 }
 
+// Whoever computes on it has to have all of it.
+TEST_F(ArrayListTest, WhatCanBeReadOnceIsNotRead) {
+  for (const std::string path : {"-", "/dev/null"}) {
+    const auto arrays = ListArrays({.path = path, .element_type = ElementType::kFloat32}, {});
+    ASSERT_TRUE(arrays.ok()) << arrays.status();
+    ASSERT_EQ(arrays->size(), 1u);
+    EXPECT_EQ(arrays->front().name, "");
+    EXPECT_EQ(arrays->front().input.path, path);
+    EXPECT_EQ(arrays->front().input.element_type, ElementType::kFloat32);
+  }
+}
+
 }  // namespace
 }  // namespace gridfold::client

@@ -106,6 +106,14 @@ class AxesTest(PackageTest):
                 found = ask(array, -5)
                 np.testing.assert_array_equal(found.min, [-5, 1])
                 np.testing.assert_array_equal(found.variance, [-5, 1])
+                # Each statistic by itself: a group too small for one has its value of another.
+                mixed = gpu.reduce([[np.nan, np.nan], [np.nan, 5], [1, 3]],
+                                   ["variance", "max", "sum", "count"], 1, ddof=1, ignore_nan=True,
+                                   empty=-5)
+                np.testing.assert_array_equal(mixed.variance, [-5, -5, 2])
+                np.testing.assert_array_equal(mixed.max, [-5, 5, 3])
+                np.testing.assert_array_equal(mixed.sum, [0, 5, 4])
+                np.testing.assert_array_equal(mixed.count, [0, 1, 2])
                 with self.assertWarns(RuntimeWarning):
                     np.testing.assert_array_equal(ask(array, "nan", ddof=2).variance,
                                                   [np.nan, np.nan])

@@ -93,6 +93,7 @@ class GroupTest(PackageTest):
                 sums, edges = np.histogram(x, bins, bounds, weights=self.values)
                 np.testing.assert_allclose(found.statistic, sums, atol=1e-12)
                 np.testing.assert_allclose(found.bin_edges, edges, rtol=1e-15)
+                self.assertEqual(found.bin_edges.dtype, np.float64)
                 self.assertEqual(found.counts.tolist(), np.histogram(x, bins, bounds)[0].tolist())
             several = gpu.binned_statistic(x, self.values, ["mean", "count"], [50, 60])
             self.assertTrue(np.isnan(several.statistic.mean[0]))

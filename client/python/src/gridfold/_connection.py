@@ -24,7 +24,8 @@ PRIORITIES = {"low": 0, "normal": 1, "high": 2}
 
 
 class Device(NamedTuple):
-    """A device of the server; `memory_bytes` of a GPU, or of the machine."""
+    """A device of the server; `memory_bytes` of a GPU, or of the machine, of which each virtual
+    device has an equal part."""
 
     name: str
     memory_bytes: int
@@ -92,8 +93,8 @@ class Connection(Reductions, Scans, Histograms, OrderStatistics, PairedStatistic
             `progress(sent, size)` is told now and then how many of how many bytes of a call's
             arrays are on their way: never fewer than before, by a thread of the call, which waits
             for it. An exception in it ends the call and is raised by it. True shows a bar, by
-            tqdm where there is one; False tells nobody. Arrays of up to 48 KiB, which go
-            with the request itself, and arrays on the server are not reported.
+            tqdm where there is one; False tells nobody. Arrays that go with the request
+            itself, as small ones do, and arrays on the server are not reported.
 
         Examples
         --------
@@ -152,7 +153,7 @@ class Connection(Reductions, Scans, Histograms, OrderStatistics, PairedStatistic
         return resident
 
     def array(self, name: str) -> ResidentArray:
-        """An array on the server by its name, in one or two dimensions.
+        """An array on the server by its name.
 
         Raises NotFoundError where there is none.
         """

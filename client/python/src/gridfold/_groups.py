@@ -236,7 +236,8 @@ class KeyedReductions:
             "error")
         for name in of_values:
             of_values[name] = of_values[name].reshape(shape)
-        return _only(of_values, statistic), edges, counts.reshape(shape)
+        return (_only(of_values, statistic), [one.astype(np.float64, copy=False) for one in edges],
+                counts.reshape(shape))
 
 
 async def _ask(engine: Engine, axes: Sequence[Any], values: Any, groups: tuple[Any, ...],
@@ -289,13 +290,15 @@ def _source_of(array: Any) -> Source:
 
 async def _bins_of(engine: Engine, array: Any, bins: Any, range: Range
              ) -> tuple[tuple[Any, ...], Optional[Array]]:
-    """Bins for the wire, and their edges, if they do not follow from the coordinates."""
+    """Bins for the wire, and their edges, if they do not follow from the coordinates: of those that
+    were given float64, as SciPy has them."""
     if isinstance(bins, str):
         raise TypeError("`bins` must be an integer or increasing edges")
     if range is None and _finds_range(array, bins):
         return ("even", operator.index(bins), None, None), None
     checked = await _check_bins(engine, array, bins, range)
-    return _specify_increasing(checked), edges_of(bins, checked)
+    edges = edges_of(bins, checked)
+    return _specify_increasing(checked), edges.astype(np.float64) if np.ndim(bins) else edges
 
 
 def _specify_increasing(edges: Union[Even, Array]) -> tuple[Any, ...]:

@@ -47,12 +47,12 @@ class Histograms:
         Returns
         -------
         counts : array of int64; of float64 for densities; of the weights' dtype for weights
-        edges : array of the dtype of floating-point samples, else of float64
+        edges : those that were given; else of the dtype of floating-point samples, or float64
 
         Examples
         --------
         >>> gpu.histogram([1, 2, 1], bins=[0, 1, 2, 3])
-        (array([0, 2, 1]), array([0., 1., 2., 3.]))
+        (array([0, 2, 1]), array([0, 1, 2, 3]))
         """
         # Rules of NumPy's need the elements here.
         array, weight_array = _flat(x, in_place=not isinstance(bins, str)), None

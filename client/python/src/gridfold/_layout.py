@@ -1,4 +1,4 @@
-"""How an array of any shape and order becomes the one or two dimensions of the wire."""
+"""How an array of any shape and order becomes dimensions of the wire, and axes among them."""
 
 from __future__ import annotations
 

@@ -70,7 +70,8 @@ class Reductions:
         `statistics` are names: "count", "sum", "product", "min", "max", "argmin", "argmax",
         "mean", "variance", "standard_deviation", "l1_norm", "l2_norm", "nonzero_count",
         "nan_count", "infinity_count", "all", "any", "bitwise_and", "bitwise_or", "bitwise_xor",
-        "range", "root_mean_square", "standard_error", or NumPy's "prod", "var", "std", "ptp".
+        "range", "root_mean_square", "standard_error", or those of methods here: "prod", "var", "std",
+        "ptp", "rms", "sem".
 
         `empty` is what groups have that are too small for a statistic, as a variance with `ddof`
         or, with `ignore_nan`, a minimum of NaNs: "error", "nan", or a number. `x` has elements.

@@ -53,22 +53,31 @@ def of_rows(source: Matrix, mask: Optional[Array] = None) -> Segments:
 def reduce_segments(reduce: Callable[[Segments, Sequence[int], Policy], list[Array]],
                     segments: Segments, statistics: Sequence[int], policy: Policy, empty: Any
                     ) -> list[Array]:
-    """The statistics of each segment; `empty` of those that have too few elements."""
-    if _NEED_NONE.issuperset(statistics):
+    """The statistics of each segment; `empty` where one has too few elements for a statistic."""
+    needs = [_least_count(statistic, policy) for statistic in statistics]
+    if not any(needs):
         return reduce(segments, statistics, policy)
     (counts,) = reduce(segments, [_COUNT], policy)
-    enough = counts > (0 if _SPREADS.isdisjoint(statistics) else policy[2])
-    if enough.all():
+    if (counts >= max(needs)).all():
         return reduce(segments, statistics, policy)
-    results = []
-    for statistic, found in zip(statistics, reduce(segments.only(enough), statistics, policy)):
-        if statistic == _COUNT:
-            results.append(counts)
-            continue
-        values = np.full(counts.shape, _value_of_nothing(empty, found.dtype), found.dtype)
-        values[enough] = found
-        results.append(values)
-    return results
+    results: dict[int, Array] = {}
+    for least in set(needs):
+        enough = counts >= least
+        asked = [one for one, needed in zip(statistics, needs) if needed == least]
+        for statistic, found in zip(asked, reduce(segments.only(enough), asked, policy)):
+            if not enough.all():
+                values = np.full(counts.shape, _value_of_nothing(empty, found.dtype), found.dtype)
+                values[enough] = found
+                found = values
+            results[statistic] = found
+    return [results[statistic] for statistic in statistics]
+
+
+def _least_count(statistic: int, policy: Policy) -> int:
+    """The elements that a segment has at least of which there is the statistic."""
+    if statistic in _NEED_NONE:
+        return 0
+    return policy[2] + 1 if statistic in _SPREADS else 1
 
 
 def _value_of_nothing(empty: Any, dtype: Any) -> Any:
