@@ -18,7 +18,6 @@ struct StateGrid {
   uint64_t inner = 1;
   uint64_t part_size = 0;  // Elements of a part, which stand behind those of the parts before it.
 
-  uint64_t group_count() const { return outer * inner; }
   uint64_t state_count() const { return outer * parts * inner; }
   bool operator==(const StateGrid&) const = default;
 };

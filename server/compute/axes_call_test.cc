@@ -231,10 +231,13 @@ TEST_F(AxesCallTest, PartsOfAWholeAreMerged) {
 
 TEST_F(AxesCallTest, WithoutRoomForTheCopyTheJobFails) {
   caller_.Put("x", v1::ELEMENT_TYPE_INT32, {4, 6, 5}, Numbers());
-  ASSERT_TRUE(caller_.Create("rest", v1::ELEMENT_TYPE_INT8, {3 * kMiB - 512}).ok());
+  caller_.Put("stack", v1::ELEMENT_TYPE_INT32, {2, 3, 20}, Numbers());
+  ASSERT_TRUE(caller_.Create("rest", v1::ELEMENT_TYPE_INT8, {3 * kMiB - 1024}).ok());
   ASSERT_TRUE(caller_.Compute(Reduction(Resident("x"), 0b011)).ok()) << "needs no copy";
   ExpectError(caller_.Compute(Reduction(Resident("x"), 0b101)),
               grpc::StatusCode::RESOURCE_EXHAUSTED, kReasonArrayQuota);
+  ASSERT_TRUE(caller_.Compute(Reduction(Resident("stack"), 0b010)).ok()) << "nor does a stack";
+  Expect(caller_.reduced, {2, 3, 20}, 0b010);
   ASSERT_TRUE(caller_.Delete("rest").ok());
   ASSERT_TRUE(caller_.Compute(Reduction(Resident("x"), 0b101)).ok());
   Expect(caller_.reduced, {4, 6, 5}, 0b101);

@@ -18,6 +18,7 @@
 #include "kernels/cpu/reduce/brief_line.h"
 #include "kernels/cpu/reduce/brief_moments.h"
 #include "kernels/cpu/reduce/lane_number.h"
+#include "kernels/cpu/reduce/narrow_line.h"
 #include "kernels/cpu/reduce/tally_lanes.h"
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/arithmetic/integer_quotient.h"
@@ -75,11 +76,14 @@ class BriefLanes {
   // floating-point elements open.
   void AddLine(const Line<S>& line, uint32_t first, uint32_t lane, bool checked) {
     has_lines_ = true;
-    if ((parts_ & kSumPart) != 0) sum_.template AddLine<Moment::kSum>(line, lane, checked);
-    if ((parts_ & kSquaresPart) != 0)
-      squares_.template AddLine<Moment::kSquares>(line, lane, checked);
-    if ((parts_ & kMagnitudesPart) != 0) {
-      magnitudes_.template AddLine<Moment::kMagnitudes>(line, lane, checked);
+    if (!AddNarrowLine(line, lane)) {
+      if ((parts_ & kSumPart) != 0) sum_.template AddLine<Moment::kSum>(line, lane, checked);
+      if ((parts_ & kSquaresPart) != 0) {
+        squares_.template AddLine<Moment::kSquares>(line, lane, checked);
+      }
+      if ((parts_ & kMagnitudesPart) != 0) {
+        magnitudes_.template AddLine<Moment::kMagnitudes>(line, lane, checked);
+      }
     }
     if ((parts_ & kTallyPart) != 0) {
       line_nonzero_[lane] = (first == 0 ? 0 : line_nonzero_[lane]) + NonzerosOf(line);
@@ -140,6 +144,27 @@ class BriefLanes {
 
  private:
   using Count = TileCount<S>;
+
+  // Adds the moments of a line whose magnitudes lie near to each other; returns whether they do.
+  bool AddNarrowLine(const Line<S>& line, uint32_t lane) {
+    if constexpr (std::same_as<S, float>) {
+      if ((parts_ & kMomentParts) == 0) return false;
+      const LineMagnitudes magnitudes = LineMagnitudes::Of(line);
+      if (!magnitudes.AreNarrow()) return false;
+      if ((parts_ & kSumPart) != 0) {
+        sum_.AddSum(lane, SumOfNarrowLine<Moment::kSum>(line, magnitudes));
+      }
+      if ((parts_ & kSquaresPart) != 0) {
+        squares_.AddSum(lane, SumOfNarrowLine<Moment::kSquares>(line, magnitudes));
+      }
+      if ((parts_ & kMagnitudesPart) != 0) {
+        magnitudes_.AddSum(lane, SumOfNarrowLine<Moment::kMagnitudes>(line, magnitudes));
+      }
+      return true;
+    } else {
+      return false;
+    }
+  }
 
   // A moment is not certain either where an element is not finite.
   bool NeedsPoison() const { return std::floating_point<S> && (parts_ & kMomentParts) == 0; }

@@ -135,8 +135,12 @@ class BriefMoments<S> {
       }
     }
     for (uint32_t left = kBlockLanes / 2; left > 0; left /= 2) block.Fold(left);
+    AddSum(lane, block.Pair(0));
+  }
+
+  void AddSum(uint32_t lane, const CheckedPair& addend) {
     CheckedPair sum = Pair(lane);
-    sum.Merge(block.Pair(0));
+    sum.Merge(addend);
     Set(lane, sum);
   }
 
