@@ -22,8 +22,8 @@ inline constexpr uint64_t kStreamBytesMin = uint64_t{8} << 20;
 // From here on parts are worth several connections and the merge; none is smaller than a half. 2
 // MiB take 1.56 ms in two parts, 1.76 ms in a request; 1 MiB 1.26 and 1.10.
 inline constexpr uint64_t kStreamsBytesMin = uint64_t{2} << 20;
-// From here on shared memory is worth the copy into it: 128 KiB take 0.25 ms, in a request 0.35. It
-// is taken where there are parts of kRegionPartBytes, and so of more than one of these.
+// From here on shared memory is worth the copy into it: 128 KiB take 0.25 ms, in a request 0.35. Up
+// to kRegionPartBytes it is taken by clients that call again (RegionPool::IsForSmallArrays).
 inline constexpr uint64_t kRegionBytesMin = uint64_t{128} << 10;
 // What travels through shared memory at a time: small enough for a processor's cache, large enough
 // for a call.
@@ -47,7 +47,7 @@ struct RouteQuestion {
   bool fits_message = true;  // The request, and its answer.
   bool can_stream = false;   // In one stream.
   bool can_split = false;    // In parts whose answers make the whole's, for as many calls.
-  bool can_share = false;    // In parts through shared memory, if there is any.
+  bool can_share = false;    // Through shared memory, if there is any.
 };
 
 // Whether the answer depends on whether there is shared memory: it is then worth finding out.

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "client/library/array_route.h"
+#include "client/library/helper_thread.h"
 
 // Of Linux 5.14; older headers have no name for it.
 #ifndef MADV_POPULATE_WRITE
@@ -43,13 +46,15 @@ void Populate(std::span<std::byte> pages) {
       {pages.size() / kPopulatedBytesMin, kPopulatingThreadsMax, ProcessorCount()});
   if (threads < 2) return;  // Speed only: whoever writes there brings them.
   const uint64_t step = (pages.size() / threads / kHugePageBytes + 1) * kHugePageBytes;
-  std::vector<std::jthread> populating;
+  std::vector<std::thread> populating;
   for (uint64_t begin = 0; begin < pages.size(); begin += step) {
     const std::span<std::byte> part = pages.subspan(begin, std::min(step, pages.size() - begin));
-    populating.emplace_back([part] {
+    std::optional<std::thread> thread = TryStartThread([part] {
       (void)madvise(part.data(), part.size(), MADV_POPULATE_WRITE);  // Speed only: advice.
     });
+    if (thread) populating.push_back(*std::move(thread));
   }
+  for (std::thread& thread : populating) thread.join();
 }
 
 std::span<std::byte> Reserve(uint64_t size_bytes, std::string& data) {

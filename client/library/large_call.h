@@ -68,10 +68,10 @@ class LargeCall {
     limits_ = *std::move(limits);
     const RouteQuestion question = Question();
     absl::StatusOr<Result> result = By(ChooseRoute(question));
-    if (result.ok() || !is_split_) return result;
+    if (result.ok()) return result;
     // Shared memory that is not to be had is no reason to fail, unless it was asked for.
     if (is_unshared_ && wanted_ == ArrayTransport::kRegion) return result;
-    if (!is_unshared_ && !IsJudgement(result.status())) return result;
+    if (!is_unshared_ && !(is_split_ && IsJudgement(result.status()))) return result;
     RouteQuestion whole = question;
     whole.wanted = is_unshared_ ? ArrayTransport::kStreams : ArrayTransport::kStream;
     return By(ChooseRoute(whole));
@@ -97,9 +97,12 @@ class LargeCall {
         .can_share = limits_.region_count_max > 0};
     if (wanted_ != ArrayTransport::kRegion && !MayShare(question)) return question;
     region_parts_ = Operation::Split(array_, options_, kRegionPartBytes);
-    question.can_share =
-        !region_parts_.parts.empty() && region_parts_.part_bytes_max <= kRegionPartBytes &&
-        (wanted_ == ArrayTransport::kRegion || calls_.regions().Works(limits_, budget_.Rest()));
+    if (region_parts_.part_bytes_max > kRegionPartBytes) region_parts_.parts.clear();
+    const bool is_worth_it = size_bytes_ > kRegionPartBytes
+                                 ? !region_parts_.parts.empty()
+                                 : question.can_share && calls_.regions().IsForSmallArrays();
+    question.can_share = is_worth_it && (wanted_ == ArrayTransport::kRegion ||
+                                         calls_.regions().Works(limits_, budget_.Rest()));
     if (!question.can_share) region_parts_.parts.clear();
     return question;
   }
@@ -182,16 +185,12 @@ class LargeCall {
                       });
   }
 
-  // Of what cannot be cut: all of it at once.
+  // Of what cannot be cut, or is no larger than a part: all of it at once.
   absl::StatusOr<Result> WholeRegion() {
-    BorrowedRegion region(calls_.regions(), RegionBytes(size_bytes_));
+    BorrowedRegion region(calls_.regions(), RegionBytes(std::max(size_bytes_, kRegionPartBytes)));
     return Told(OnceIn(region, array_, options_, calls_.transport().part_connection_count(),
                        budget_.Rest()),
                 ArrayTransport::kRegion, 1);
-  }
-
-  static uint64_t RegionBytes(uint64_t array_bytes) {
-    return array_bytes + kRegionArraysMax * kRegionAlignmentBytes;
   }
 
   absl::StatusOr<Result> OnceIn(BorrowedRegion& borrowed, const ArrayView& array,
@@ -257,8 +256,6 @@ class LargeCall {
     for (size_t i = 1; i < results.size(); ++i) Operation::Append(*results[i], whole);
     return whole;
   }
-
-  static constexpr uint64_t kRegionArraysMax = 3;
 
   ArrayCalls& calls_;
   const ArrayView& array_;

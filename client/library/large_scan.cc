@@ -1,15 +1,18 @@
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <variant>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "client/library/array_calls.h"
 #include "client/library/array_parts.h"
 #include "client/library/array_route.h"
 #include "client/library/call_budget.h"
+#include "client/library/helper_thread.h"
 #include "client/library/huge_pages.h"
 #include "client/library/message_sender.h"
 #include "client/library/resident_download.h"
@@ -81,7 +84,7 @@ RouteQuestion QuestionOf(const ArrayView& array, const ScanOptions& options,
 absl::StatusOr<ScanResult> Exchange(const ArrayView& array, uint64_t message_bytes,
                                     ProgressTally& progress, ScanStream& stream) {
   absl::Status sent;
-  std::thread sender([&] {
+  std::optional<std::thread> sender = TryStartThread([&] {
     const std::span<const std::byte> bytes = array.bytes();
     for (uint64_t begin = 0; sent.ok() && begin < bytes.size(); begin += message_bytes) {
       const uint64_t count = std::min<uint64_t>(message_bytes, bytes.size() - begin);
@@ -90,6 +93,10 @@ absl::StatusOr<ScanResult> Exchange(const ArrayView& array, uint64_t message_byt
     }
     if (sent.ok()) stream.WritesDone();
   });
+  if (!sender) {
+    stream.Cancel();
+    return absl::ResourceExhaustedError("there is no thread to send the elements");
+  }
   ScanResult result;
   absl::Status status;
   while (true) {
@@ -103,7 +110,7 @@ absl::StatusOr<ScanResult> Exchange(const ArrayView& array, uint64_t message_byt
     result.data += (*piece)->data;
   }
   if (!status.ok()) stream.Cancel();
-  sender.join();
+  sender->join();
   if (!status.ok()) return status;
   if (!sent.ok()) return sent;
   result.execution = stream.execution();
@@ -194,9 +201,13 @@ absl::StatusOr<ScanResult> ArrayCalls::ScanByResident(const ArrayView& array,
                                                       ProgressTally& progress) {
   // Memory for the results takes about as long to come as the elements to go.
   std::string data;
-  std::jthread room([&] {
+  const auto make_room = [&] {
     if (IsInline(options)) ResizeLarge(ResultBytes(array, options), data);
-  });
+  };
+  std::optional<std::thread> room = TryStartThread(make_room);
+  absl::Cleanup join = [&room] {
+    if (room) room->join();
+  };
   ResidentUpload upload(*this, budget, progress);
   const absl::StatusOr<ArrayInput> input = upload.Send(array);
   if (!input.ok()) return input.status();
@@ -207,7 +218,8 @@ absl::StatusOr<ScanResult> ArrayCalls::ScanByResident(const ArrayView& array,
     moved.where = *std::move(moved_mask);
   }
   if (!IsInline(options)) return ScanOnce(transport_, *input, moved, budget.Rest());
-  room.join();
+  if (!room) make_room();
+  std::move(join).Invoke();
   return ScanAndRead(*this, *input, moved, budget, std::move(data));
 }
 

@@ -9,6 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "client/library/cancellation.h"
+#include "client/library/helper_thread.h"
 #include "gridfold/error_details.h"
 
 namespace gridfold::client {
@@ -38,6 +39,12 @@ class PartQueue {
   void End() {
     const absl::MutexLock lock(&mutex_);
     ++ended_parts_;
+  }
+
+  // So many workers have not come.
+  void Miss(size_t worker_count) {
+    const absl::MutexLock lock(&mutex_);
+    active_workers_ -= worker_count;
   }
 
   enum class Answer { kTryAgain, kLeave, kFail };
@@ -123,7 +130,14 @@ absl::Status RunParts(
     }
   };
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < worker_count; ++i) threads.emplace_back(work, i);
+  for (size_t i = 1; i < worker_count; ++i) {
+    std::optional<std::thread> thread = TryStartThread([&work, i] { work(i); });
+    if (!thread) {
+      queue.Miss(worker_count - i);
+      break;
+    }
+    threads.push_back(*std::move(thread));
+  }
   work(0);
   while (!queue.AwaitWorkers(kCancellationInterval)) (void)is_stopped();
   for (std::thread& thread : threads) thread.join();

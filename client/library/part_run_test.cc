@@ -1,12 +1,18 @@
 // Work in parts, some of which the server refuses for now.
 #include "client/library/part_run.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cstdint>
+#include <fstream>
 #include <set>
 
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "client/library/helper_thread.h"
 #include "gmock/gmock.h"
 #include "gridfold/v1/error_details.pb.h"
 #include "gtest/gtest.h"
@@ -92,6 +98,29 @@ TEST(PartRunTest, ARefusalWithNothingToWaitForIsTheAnswer) {
   });
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_LE(attempts, 4);
+}
+
+// Runs parts where the address space has no room for the stack of another thread, and ends the
+// process: with 0 where the caller's thread has run them all.
+[[noreturn]] void RunWithoutThreads() {
+  std::ifstream sizes("/proc/self/statm");
+  uint64_t pages = 0;
+  sizes >> pages;
+  const uint64_t bytes = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + (uint64_t{2} << 20);
+  const rlimit limit{bytes, bytes};
+  bool is_as_it_should = pages > 0 && setrlimit(RLIMIT_AS, &limit) == 0;
+  is_as_it_should = is_as_it_should && !TryStartThread([] {}).has_value();
+  size_t part_count = 0;
+  const absl::Status status = RunParts(50, 8, {}, [&](size_t, size_t worker, const StopRequest&) {
+    ++part_count;
+    return worker == 0 ? absl::OkStatus() : absl::InternalError("another thread");
+  });
+  _exit(is_as_it_should && status.ok() && part_count == 50 ? 0 : 1);
+}
+
+TEST(PartRunDeathTest, WithoutThreadsTheCallerRunsAllParts) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(RunWithoutThreads(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

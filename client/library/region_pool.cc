@@ -14,7 +14,11 @@ namespace gridfold::client {
 namespace {
 
 // What is kept in all. A region for each of the most calls of one array, and twice as much.
-constexpr uint64_t kKeptBytesMax = 2 * uint64_t{kStreamCountMax} * kRegionPartBytes;
+constexpr uint32_t kKeptPartsMax = 2 * kStreamCountMax;
+constexpr uint64_t kKeptBytesMax = uint64_t{kKeptPartsMax} * kRegionPartBytes;
+// Small arrays that go with their requests before others are shared. A region takes a millisecond
+// or two to make, and saves half of one for each MiB.
+constexpr uint64_t kFirstSmallArrays = 2;
 // What one thread copies at a time.
 constexpr uint64_t kCopyBytes = uint64_t{8} << 20;
 
@@ -45,10 +49,14 @@ bool RegionPool::Works(const ServerLimits& limits, const CallOptions& options) {
     const absl::MutexLock lock(&mutex_);
     if (works_) return *works_;
   }
-  absl::StatusOr<SharedRegion> region = Take(kRegionPartBytes + kRegionAlignmentBytes, options);
+  absl::StatusOr<SharedRegion> region = Take(RegionBytes(kRegionPartBytes), options);
   if (!region.ok()) return false;
   Keep(*std::move(region));
   return true;
+}
+
+bool RegionPool::IsForSmallArrays() {
+  return small_arrays_++ >= kFirstSmallArrays && borrowers_ < kKeptPartsMax;
 }
 
 std::optional<SharedRegion> RegionPool::TakeKept(uint64_t size_bytes) {
@@ -97,6 +105,7 @@ void RegionPool::GiveUp() {
 
 BorrowedRegion::~BorrowedRegion() {
   if (region_) pool_.Keep(*std::move(region_));
+  --pool_.borrowers_;
 }
 
 absl::Status BorrowedRegion::Take(const CallOptions& options) {

@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_CLIENT_LIBRARY_REGION_POOL_H_
 #define GRIDFOLD_CLIENT_LIBRARY_REGION_POOL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,6 +32,11 @@ class RegionPool {
   // map it unless it is on this host and allowed to. Tried once, where the server allows regions.
   bool Works(const ServerLimits& limits, const CallOptions& options);
 
+  // Whether an array that is no larger than a part goes by a region, which the caller asks once a
+  // call. Not those of the first calls: a client that makes no others would wait longer for the
+  // region than it gains. Nor beside so many calls with regions that not all of these are kept.
+  bool IsForSmallArrays();
+
   // A region of at least `size_bytes`, one that is kept or a new one. The server may have lost one
   // that is kept. Errors: those of Create.
   absl::StatusOr<SharedRegion> Take(uint64_t size_bytes, const CallOptions& options);
@@ -46,9 +52,13 @@ class RegionPool {
   void GiveUp();
 
  private:
+  friend class BorrowedRegion;
+
   std::optional<SharedRegion> TakeKept(uint64_t size_bytes);
 
   Client& client_;
+  std::atomic<uint64_t> small_arrays_ = 0;  // That were asked about.
+  std::atomic<uint32_t> borrowers_ = 0;
   absl::Mutex mutex_;
   std::optional<bool> works_ ABSL_GUARDED_BY(mutex_);
   std::vector<SharedRegion> kept_ ABSL_GUARDED_BY(mutex_);
@@ -59,7 +69,9 @@ class RegionPool {
 class BorrowedRegion {
  public:
   // Of at least `size_bytes`. `pool` must outlive this.
-  BorrowedRegion(RegionPool& pool, uint64_t size_bytes) : pool_(pool), size_bytes_(size_bytes) {}
+  BorrowedRegion(RegionPool& pool, uint64_t size_bytes) : pool_(pool), size_bytes_(size_bytes) {
+    ++pool_.borrowers_;
+  }
   ~BorrowedRegion();
   BorrowedRegion(const BorrowedRegion&) = delete;
   BorrowedRegion& operator=(const BorrowedRegion&) = delete;
@@ -100,6 +112,12 @@ RegionSlice CopyInto(const SharedRegion& region, const ArrayView& array, size_t 
 
 // Of a region, for each array that is copied into it: what alignment may take.
 inline constexpr uint64_t kRegionAlignmentBytes = 64;
+
+// What a region must hold for the arrays of a call, of so many bytes together.
+constexpr uint64_t RegionBytes(uint64_t array_bytes) {
+  constexpr uint64_t kArraysMax = 3;
+  return array_bytes + kArraysMax * kRegionAlignmentBytes;
+}
 
 }  // namespace gridfold::client
 

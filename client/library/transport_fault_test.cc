@@ -153,6 +153,45 @@ TEST_F(TransportFaultTest, SharedMemoryIsUsedAndKept) {
   EXPECT_EQ(client->ListRegions()->size(), regions->size());
 }
 
+TEST_F(TransportFaultTest, SmallArraysOfAClientThatCallsAgainAreShared) {
+  constexpr size_t kCount = (uint64_t{1} << 20) / sizeof(int32_t);
+  const std::span<const int32_t> small = std::span<const int32_t>(elements_).first(kCount);
+  const int64_t expected = std::accumulate(small.begin(), small.end(), int64_t{0});
+  const auto way_of = [&](Client& client) {
+    const auto sum = client.ReduceArray(small, {.statistics = {Statistic::kSum}});
+    EXPECT_TRUE(sum.ok()) << sum.status();
+    if (!sum.ok()) return ArrayTransport::kAuto;
+    EXPECT_EQ(std::get<std::vector<int64_t>>(*sum->Find(Statistic::kSum)),
+              std::vector<int64_t>{expected});
+    return sum->execution.transport;
+  };
+  const TestServer server({"--allow-regions"});
+  const auto client = ConnectClient(server.target());
+  EXPECT_EQ(way_of(*client), ArrayTransport::kInline);
+  EXPECT_EQ(way_of(*client), ArrayTransport::kInline);
+  EXPECT_TRUE(client->ListRegions()->empty());
+  for (int call = 0; call < 3; ++call) EXPECT_EQ(way_of(*client), ArrayTransport::kRegion);
+  const auto regions = client->ListRegions();
+  ASSERT_TRUE(regions.ok()) << regions.status();
+  ASSERT_EQ(regions->size(), 1u);
+  ASSERT_TRUE(client->UnregisterRegion(regions->front().name).ok());
+  EXPECT_EQ(way_of(*client), ArrayTransport::kRegion) << "made again";
+
+  // Callers that are many do not make a region each, to give it up after the call.
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 32; ++caller) {
+    callers.emplace_back([&] {
+      for (int call = 0; call < 3; ++call) way_of(*client);
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_LE(client->ListRegions()->size(), 17u);
+
+  const TestServer refusing({"--allow-regions", "--max-region-bytes", "4096"});
+  const auto refused = ConnectClient(refusing.target());
+  for (int call = 0; call < 4; ++call) EXPECT_NE(way_of(*refused), ArrayTransport::kRegion);
+}
+
 // A server may lose all regions at once, as when another takes its place: what a call needs of them
 // is made again, however many of the old ones are kept.
 TEST_F(TransportFaultTest, RegionsThatTheServerHasLostAreMadeAgain) {
