@@ -188,9 +188,10 @@ class LargeCall {
   // Of what cannot be cut, or is no larger than a part: all of it at once.
   absl::StatusOr<Result> WholeRegion() {
     BorrowedRegion region(calls_.regions(), RegionBytes(std::max(size_bytes_, kRegionPartBytes)));
-    return Told(OnceIn(region, array_, options_, calls_.transport().part_connection_count(),
-                       budget_.Rest()),
-                ArrayTransport::kRegion, 1);
+    absl::StatusOr<Result> result = OnceIn(
+        region, array_, options_, calls_.transport().part_connection_count(), budget_.Rest());
+    if (result.ok()) progress_.Sent(0, size_bytes_);
+    return Told(std::move(result), ArrayTransport::kRegion, 1);
   }
 
   absl::StatusOr<Result> OnceIn(BorrowedRegion& borrowed, const ArrayView& array,
