@@ -62,7 +62,8 @@ AxesPlan Rearranged(ElementType type, const std::vector<Span>& pattern, bool red
   return plan;
 }
 
-// Nothing where dimensions before those of the first reduction are reduced in several places.
+// The groups of the pattern, which is neither rows nor columns, where they stand. There are none
+// where more than one dimension further out than those is reduced.
 std::optional<GroupsInPlace> InPlace(ElementType type, const std::vector<Span>& pattern) {
   const bool are_columns = !pattern.back().is_reduced;
   const size_t before = pattern.size() - (are_columns ? 2 : 1);

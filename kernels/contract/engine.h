@@ -153,10 +153,10 @@ class Lane {
   // the engine keeps none.
   virtual uint64_t ResidentStateBytes(const ReductionPlan& plan) const;
 
-  // Reduces as RunReduction does, and leaves the states of all groups where MergeStates reads them:
-  // `states` holds ResidentStateBytes for each, aligned to two words; unspecified on error.
-  // Requires a plan of rows or columns that returns states, and a resident input. Errors:
-  // UNIMPLEMENTED where the engine keeps no states.
+  // Reduces as RunReduction does, and leaves the states of all groups, not their values, where
+  // MergeStates and MergeStateGrid read them: `states` holds ResidentStateBytes for each, aligned
+  // to two words; unspecified on error. Requires a plan of rows or columns that returns states, and
+  // a resident input. Errors: UNIMPLEMENTED where the engine keeps no states.
   virtual absl::Status ReduceInto(const ReductionPlan& plan, InputSpan input,
                                   MutableResidentSpan states, std::stop_token stop,
                                   RunStatistics& statistics);

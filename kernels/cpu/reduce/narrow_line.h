@@ -22,6 +22,7 @@
 #include "kernels/cpu/reduce/brief_line.h"
 #include "kernels/cpu/reduce/moment.h"
 #include "kernels/cpu/reduce/tile.h"
+#include "kernels/cpu/reduce/tile_survey.h"
 #include "kernels/numerics/sums/pair_sum.h"
 
 namespace gridfold::kernels::cpu {
@@ -51,9 +52,9 @@ struct LineMagnitudes {
     constexpr uint32_t kExponentsMax = 19;
     if (largest == 0) return true;
     const uint32_t least = std::max<uint32_t>(1, (smallest_less_one + 1) >> kFractionBits);
-    return largest < kInfinityBits && Exponent() <= least + kExponentsMax;
+    return largest < kInfinity && Exponent() <= least + kExponentsMax;
   }
-  // 2^E, and by it the least anchor that is greater than the sum of a line's squares.
+  // The anchor from which on squares are added: A.
   double SquareAnchor() const {
     constexpr int kCountBits = std::bit_width(kLineChunk) - 1;
     return std::bit_cast<double>(
@@ -64,7 +65,7 @@ struct LineMagnitudes {
  private:
   static constexpr int kFractionBits = 23;
   static constexpr int kDoubleBias = 1023;
-  static constexpr uint32_t kInfinityBits = 0x7F80'0000;
+  static constexpr uint32_t kInfinity = static_cast<uint32_t>(kInfinityBits<float>);
 
   uint32_t Exponent() const { return largest >> kFractionBits; }
 };
