@@ -1,5 +1,5 @@
 // From the states of a reduction's groups, complete at last, to its answer and its accumulator. For
-// reduction_*.cc only, here and in folds/.
+// reduction_*.cc, here and in folds/, and for sums by key (cuda/lane/keyed_sums.cc).
 #ifndef GRIDFOLD_KERNELS_ACCUMULATORS_REDUCTION_FINISH_H_
 #define GRIDFOLD_KERNELS_ACCUMULATORS_REDUCTION_FINISH_H_
 

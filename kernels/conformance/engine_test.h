@@ -36,7 +36,8 @@ std::string NameOfCase(const testing::TestParamInfo<EngineCase>& info);
 inline constexpr LaneOptions kRoomyLane{.input_bytes_max = uint64_t{96} << 20,
                                         .output_bytes_max = uint64_t{96} << 20,
                                         .bin_count_max = uint64_t{4} << 20,
-                                        .group_count_max = uint64_t{1} << 20};
+                                        .group_count_max = uint64_t{1} << 20,
+                                        .resident_input_bytes_max = uint64_t{96} << 20};
 
 // An engine with one lane. Fails the running test where they cannot be had.
 class EngineUnderTest {

@@ -48,6 +48,46 @@ bool IsExpected(Statistic statistic, const TestArray& values, const ReductionSpe
   return expected.kind == ExpectedValue::Kind::kBits && slot == expected.bits;
 }
 
+// Runs the plan on copies of its input in the engine's memory, which engines may read in other
+// ways, and expects the same answer.
+void ExpectSameOfResident(EngineUnderTest& engine, const KeyedReductionPlan& plan,
+                          const KeyedInput& input, const KeyedReductionResult& expected) {
+  std::vector<const InputSpan*> arrays = {&input.keys, &input.values};
+  for (const InputSpan& keys : input.further_keys) arrays.push_back(&keys);
+  uint64_t pool_bytes = 0;
+  for (const InputSpan* array : arrays) pool_bytes += ResidentBytesTaken(SizeBytes(*array));
+  auto pool = engine.engine().CreateResidentPool(pool_bytes);
+  ASSERT_TRUE(pool.ok()) << pool.status();
+  std::vector<std::unique_ptr<ResidentMemory>> copies;
+  for (const InputSpan* array : arrays) {
+    auto memory = (*pool)->Allocate(SizeBytes(*array));
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    copies.push_back(*std::move(memory));
+    const absl::Status copied = engine.lane().Copy(*array, copies.back()->span(), {});
+    ASSERT_TRUE(copied.ok()) << copied;
+  }
+  KeyedInput resident{.keys = ResidentSpan(copies[0]->span()),
+                      .values = ResidentSpan(copies[1]->span()),
+                      .room = input.room};
+  for (size_t i = 2; i < copies.size(); ++i) {
+    resident.further_keys.push_back(ResidentSpan(copies[i]->span()));
+  }
+  RunStatistics statistics;
+  const auto result = engine.lane().RunKeyedReduction(plan, resident, {}, statistics);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->groups, expected.groups);
+  EXPECT_EQ(result->offsets, expected.offsets);
+  EXPECT_EQ(result->quantiles.slots, expected.quantiles.slots);
+  EXPECT_EQ(result->underflow_count, expected.underflow_count);
+  EXPECT_EQ(result->overflow_count, expected.overflow_count);
+  EXPECT_EQ(result->nan_count, expected.nan_count);
+  ASSERT_EQ(result->reduction.columns.size(), expected.reduction.columns.size());
+  for (size_t i = 0; i < expected.reduction.columns.size(); ++i) {
+    EXPECT_EQ(result->reduction.columns[i].slots, expected.reduction.columns[i].slots)
+        << StatisticName(expected.reduction.columns[i].statistic) << " " << statistics.strategy;
+  }
+}
+
 // Of a group's elements alone.
 TestArray Gather(const TestArray& values, const std::vector<uint64_t>& elements) {
   std::vector<long double> gathered;
@@ -130,6 +170,7 @@ absl::StatusOr<KeyedRun> ReduceByKey(EngineUnderTest& engine, const TestArray& k
   absl::StatusOr<KeyedReductionResult> result =
       engine.lane().RunKeyedReduction(*plan, input, std::stop_token(), statistics);
   if (!result.ok()) return result.status();
+  if (keys.size() > 0) ExpectSameOfResident(engine, *plan, input, *result);
   KeyedAnswer answer = SpreadGroups(*plan, *result);
   return KeyedRun{*std::move(result), std::move(answer)};
 }

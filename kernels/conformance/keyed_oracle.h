@@ -58,7 +58,8 @@ struct KeyedRun {
   KeyedAnswer answer;
 };
 
-// Runs it on the engine's lane, with no more groups than a roomy lane has.
+// Runs it on the engine's lane, with no more groups than a roomy lane has; and once more on
+// resident arrays, of which the same answer is expected.
 absl::StatusOr<KeyedRun> ReduceByKey(EngineUnderTest& engine, const TestArray& keys,
                                      const TestArray& values, const KeyedReductionSpec& spec,
                                      std::vector<InputSpan> further_keys = {});

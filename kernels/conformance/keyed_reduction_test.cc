@@ -59,14 +59,30 @@ TestArray MakeKeys(ElementType type, uint64_t size, const std::string& kind, uin
 
 class KeyedReductionTest : public EngineTest {
  protected:
+  // Of the spec, and of sums alone, for which engines may go another way.
   void CheckFound(const TestArray& keys, const TestArray& values, const ReductionSpec& spec) {
+    CheckFoundAlone(keys, values, spec);
+    CheckFoundAlone(keys, values, SumsOf(spec));
+  }
+  void CheckRange(const TestArray& keys, const TestArray& values, const ReductionSpec& spec,
+                  const KeyRangeSpec& range) {
+    CheckRangeAlone(keys, values, spec, range);
+    CheckRangeAlone(keys, values, SumsOf(spec), range);
+  }
+
+  static ReductionSpec SumsOf(ReductionSpec spec) {
+    spec.statistics = {Statistic::kMean, Statistic::kSum, Statistic::kCount};
+    return spec;
+  }
+
+  void CheckFoundAlone(const TestArray& keys, const TestArray& values, const ReductionSpec& spec) {
     const auto run = ReduceByKey(engine(), keys, values, {FoundKeysSpec{}, spec});
     ASSERT_TRUE(run.ok()) << run.status();
     CheckKeyed(ElementsByKey(keys), values, spec, std::nullopt, 0, run->answer);
   }
 
-  void CheckRange(const TestArray& keys, const TestArray& values, const ReductionSpec& spec,
-                  const KeyRangeSpec& range) {
+  void CheckRangeAlone(const TestArray& keys, const TestArray& values, const ReductionSpec& spec,
+                       const KeyRangeSpec& range) {
     const auto run = ReduceByKey(engine(), keys, values, {range, spec});
     ASSERT_TRUE(run.ok()) << run.status();
     const __int128 first = range.first_unsigned_key != 0 ? __int128{range.first_unsigned_key}
@@ -229,6 +245,62 @@ TEST_P(KeyedReductionTest, Bins) {
   }
 }
 
+// Whether or not coordinates come in order, and whatever is asked of the values.
+TEST_P(KeyedReductionTest, BinsOfCoordinatesInOrder) {
+  const TestArray values = MakeVector(ElementType::kFloat64, 5000, DataKind::kSpecial, 31);
+  for (const bool is_sorted : {false, true}) {
+    std::vector<long double> drawn(5000);
+    std::mt19937_64 random(32);
+    for (long double& x : drawn) x = static_cast<double>(random() % 1000) / 50;
+    if (is_sorted) std::sort(drawn.begin(), drawn.end());
+    const TestArray keys = TestArray::Vector(ElementType::kFloat32, drawn);
+    for (const BinSpec& bins : {BinSpec(Even(100, 0, 20)), BinSpec(Even(30, 2, 15)),
+                                BinSpec(EdgeBinsSpec{{0, 1, 2, 4, 8}})}) {
+      const ReductionSpec all = SpecOf({Statistic::kMax, Statistic::kVariance, Statistic::kSum});
+      for (const ReductionSpec& spec : {all, SumsOf(all)}) {
+        const auto run = ReduceByKey(engine(), keys, values, {KeyBinsSpec{.bins = {bins}}, spec});
+        ASSERT_TRUE(run.ok()) << run.status();
+        const std::vector<double> edges = EdgesOf(run->result.bins[0]);
+        const BinnedAxes axes{.keys = {&keys}, .edges = {edges}};
+        CheckKeyed(ElementsByBin(axes, false), values, spec, edges.size() - 1, 0, run->answer);
+        ExpectOutside(CountOutside(axes), run->result);
+      }
+    }
+  }
+}
+
+// Groups whose sums are zeros of either sign, infinite, or not a number.
+TEST_P(KeyedReductionTest, SumsThatAreNoOrdinaryNumbers) {
+  const long double infinity = std::numeric_limits<long double>::infinity();
+  const long double nan = std::numeric_limits<long double>::quiet_NaN();
+  for (const ElementType type : {ElementType::kFloat16, ElementType::kBfloat16,
+                                 ElementType::kFloat32, ElementType::kFloat64}) {
+    std::vector<long double> keys;
+    std::vector<long double> values;
+    for (int repeat = 0; repeat < 40; ++repeat) {
+      for (const auto& [key, value] : std::vector<std::pair<int, long double>>{{0, -0.0L},
+                                                                               {1, -0.0L},
+                                                                               {1, 0.0L},
+                                                                               {2, 1.0L},
+                                                                               {2, -1.0L},
+                                                                               {3, infinity},
+                                                                               {3, 5.0L},
+                                                                               {4, infinity},
+                                                                               {4, -infinity},
+                                                                               {5, nan},
+                                                                               {6, 0.5L},
+                                                                               {9, -infinity}}) {
+        keys.push_back(key);
+        values.push_back(value);
+      }
+    }
+    const TestArray of_keys = TestArray::Vector(ElementType::kUint32, keys);
+    const TestArray of_values = TestArray::Vector(type, values);
+    CheckFound(of_keys, of_values, SpecOf({Statistic::kSum}));
+    CheckRange(of_keys, of_values, SpecOf({Statistic::kSum}), Range(-2, 14));
+  }
+}
+
 TEST_P(KeyedReductionTest, NoElementsAndNoneInABin) {
   const TestArray no_keys(ArrayDescription::Vector(ElementType::kInt32, 0));
   const TestArray nothing(ArrayDescription::Vector(ElementType::kInt16, 0));
@@ -270,6 +342,16 @@ TEST_P(KeyedReductionTest, AnOverflowIsAnError) {
   const auto run =
       ReduceByKey(engine(), keys, values, {FoundKeysSpec{}, SpecOf({Statistic::kSum})});
   EXPECT_EQ(run.status().code(), absl::StatusCode::kOutOfRange) << run.status();
+}
+
+// Unsigned keys near 2^64 are not the negative numbers with which a range begins.
+TEST_P(KeyedReductionTest, RangesFromBelowZeroHoldNoLargeKeys) {
+  const long double largest = LargestElement(ElementType::kUint64);
+  const TestArray values = TestArray::Vector(ElementType::kInt8, {1, 2});
+  const ReductionSpec sum = SpecOf({Statistic::kSum});
+  CheckRange(TestArray::Vector(ElementType::kUint64, {3, 0}), values, sum, Range(-5, 10));
+  ExpectRefused(TestArray::Vector(ElementType::kUint64, {3, largest}), values, {Range(-5, 10), sum},
+                "keys", "of element 1");
 }
 
 TEST_P(KeyedReductionTest, ResidentArrays) {

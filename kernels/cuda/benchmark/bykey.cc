@@ -1,5 +1,5 @@
-// Reductions by key: the order of the elements, and the reduction of the groups, with what goes to
-// the host and back in between.
+// Reductions by key: the order of the elements, and the reduction of the groups; not the sums of
+// few keys, which are those of weighted histograms.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -71,26 +71,31 @@ class KeyedBenchmark {
   // As a lane does it.
   absl::Status Reduce(const KeyedReductionPlan& plan, DeviceBuffer& room, DeviceBuffer& groups) {
     Scratch memory(room.data(), room.size_bytes());
-    const absl::StatusOr<DeviceOrder> order = OrderByGroup(
-        plan, {},
-        {.keys = {reinterpret_cast<const std::byte*>(keys_)},
-         .values = reinterpret_cast<const std::byte*>(values_)},
-        memory, benchmark_.properties(), benchmark_.stream(),
-        [&](const void* from, std::span<const MutableHostSpan> to) { return Copy(from, to); });
+    const DeviceKeyedInput input{.keys = {reinterpret_cast<const std::byte*>(keys_)},
+                                 .values = reinterpret_cast<const std::byte*>(values_)};
+    const std::vector<PlannedBins> no_bins;
+    const auto copy = [&](const void* from, std::span<const MutableHostSpan> to) {
+      return Copy(from, to);
+    };
+    GroupOrderer orderer(plan, no_bins, input, memory, benchmark_.properties(), benchmark_.stream(),
+                         copy);
+    if (absl::Status status = orderer.Survey(); !status.ok()) return status;
+    const absl::StatusOr<DeviceOrder> order = orderer.Order();
     if (!order.ok()) return order.status();
-    const ReductionPlan reduction = PlanOfGroups(plan, order->offsets);
-    const uint64_t offset_bytes = order->offsets.size() * sizeof(uint64_t);
-    auto* const offsets = reinterpret_cast<uint64_t*>(groups.data());
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(offsets, order->offsets.data(), offset_bytes,
-                                                  cudaMemcpyHostToDevice, benchmark_.stream()));
+    ReductionPlan reduction = plan.reduction;
+    reduction.array.element_count = order->element_count;
+    reduction.grouping = {.kind = GroupingKind::kSegments,
+                          .group_count = order->group_count,
+                          .group_size = order->largest_group,
+                          .offsets = {}};
     Scratch scratch = benchmark_.NewScratch();
-    uint64_t* const slots = offsets + order->offsets.size();
     const absl::StatusOr<ReductionRoute> route =
         PlanReductionRoute({reduction, benchmark_.properties(), IsVectorAddress(order->values)});
     if (!route.ok()) return route.status();
     return LaunchReduction(reduction, *route,
-                           {{order->values, reduction.array.element_count}, offsets},
-                           {slots, nullptr}, scratch, benchmark_.properties(), benchmark_.stream());
+                           {{order->values, reduction.array.element_count}, order->offsets},
+                           {reinterpret_cast<uint64_t*>(groups.data()), nullptr}, scratch,
+                           benchmark_.properties(), benchmark_.stream());
   }
 
   absl::Status Copy(const void* from, std::span<const MutableHostSpan> to) {

@@ -45,6 +45,17 @@ __device__ inline T SumBefore(T value, T* total) {
   return before_warp + sum - value;
 }
 
+struct Chunk {
+  uint64_t begin;
+  uint64_t end;
+};
+// The block's.
+__device__ inline Chunk ChunkOf(const KeyChunks& chunks) {
+  const uint64_t begin = blockIdx.x * chunks.chunk;
+  const uint64_t end = begin + chunks.chunk;
+  return {begin < chunks.count ? begin : chunks.count, end < chunks.count ? end : chunks.count};
+}
+
 __device__ inline unsigned long long* AtomicWord(uint64_t* word) {
   return reinterpret_cast<unsigned long long*>(word);
 }

@@ -16,22 +16,34 @@ namespace gridfold::kernels::cuda {
 
 inline constexpr uint32_t kKeyThreads = 256;
 
-// What kernels find of all keys; all 0 to begin with.
+// What kernels find of all keys or numbers; all 0 to begin with.
 struct KeyFacts {
   uint64_t least_inverted = 0;  // The inverse of the least number of a key.
   uint64_t largest = 0;
-  uint64_t outcomes[3] = {};            // Underflow, overflow, NaN.
+  uint64_t varying_bits = 0;  // In which keys differ.
+  uint64_t has_descent = 0;   // Whether a key is smaller than the one before it.
+  uint64_t outcomes[3] = {};  // Underflow, overflow, NaN.
+  uint64_t dropped_count = 0;
   uint64_t first_outside_inverted = 0;  // The inverse of the index of the first key in no bin.
-  uint64_t varying_bits = 0;            // In which numbers differ.
-  uint64_t has_descent = 0;             // Whether a number is smaller than the one before it.
+  uint64_t largest_run = 0;             // Elements of the largest group.
 };
 
-// Finds the extremes of keys' numbers (numerics/arithmetic/ordered_key.h).
-using KeyExtremesKernel = void (*)(const void* keys, uint64_t count, KeyFacts* facts);
-KeyExtremesKernel FindKeyExtremesKernel(ElementType type);
+// Elements of all, as blocks take them: consecutive chunks, one for each block.
+struct KeyChunks {
+  uint64_t count = 0;
+  uint64_t chunk = 0;  // Whole tiles.
+};
 
-// Numbers keys: those of their order less `least`. Of 32 or 64 bits.
-using NumberKeysKernel = void (*)(const void* keys, uint64_t count, uint64_t least, void* numbers);
+// Looks at all elements once: finds the facts above but for outcomes and the largest run, and
+// counts the runs of equal elements that begin in each block's chunk. Of keys, or of numbers, whose
+// types are kUint32 and kUint64.
+using SurveyKernel = void (*)(KeyChunks chunks, const void* elements, KeyFacts* facts,
+                              uint64_t* run_counts);
+SurveyKernel FindSurveyKernel(ElementType type);
+
+// Numbers keys: those of their order (numerics/arithmetic/ordered_key.h) less `first`. Of 32 or 64
+// bits.
+using NumberKeysKernel = void (*)(const void* keys, uint64_t count, uint64_t first, void* numbers);
 NumberKeysKernel FindNumberKeysKernel(ElementType type, bool is_narrow);
 
 struct KeyAxisArguments {
@@ -48,10 +60,6 @@ struct KeyAxisArguments {
 using NumberAxisKernel = void (*)(KeyAxisArguments arguments, uint32_t* numbers, KeyFacts* facts);
 NumberAxisKernel FindNumberAxisKernel(ElementType type);
 
-// Finds whether numbers are in order, and the bits in which they differ.
-using SurveyKernel = void (*)(const void* numbers, uint64_t count, KeyFacts* facts);
-SurveyKernel FindSurveyKernel(bool is_narrow);
-
 // --- One pass of the sort.
 
 inline constexpr uint32_t kDigitBits = 8;
@@ -60,8 +68,7 @@ inline constexpr uint32_t kSortItems = 16;  // Of a thread, in a tile.
 inline constexpr uint32_t kSortTile = kKeyThreads * kSortItems;
 
 struct SortPass {
-  uint64_t count = 0;
-  uint64_t chunk = 0;  // Elements that a block takes: whole tiles. As many blocks as there are.
+  KeyChunks chunks;
   uint32_t first_bit = 0;
   uint32_t mask = 0;  // Of a digit.
 };
@@ -87,14 +94,21 @@ SortKernel FindSortKernel(bool has_narrow_numbers, bool has_narrow_payload);
 
 // --- Runs.
 
-// Counts the runs that begin in each block's chunk of pass.count ordered numbers.
-using CountRunsKernel = void (*)(SortPass pass, const void* numbers, uint64_t* counts);
-CountRunsKernel FindCountRunsKernel(bool is_narrow);
+// Writes number (numerics/arithmetic/ordered_key.h) and beginning of each run of elements in order,
+// after ScanCounts of one list, and behind the beginnings where the last run ends.
+struct RunArrays {
+  const void* elements = nullptr;
+  const uint64_t* counts = nullptr;
+  uint64_t run_count = 0;
+  uint64_t* numbers = nullptr;
+  uint64_t* begins = nullptr;
+};
+using WriteRunsKernel = void (*)(KeyChunks chunks, RunArrays runs);
+WriteRunsKernel FindWriteRunsKernel(ElementType type);
 
-// Writes number and beginning of each run, after ScanCounts of one list.
-using WriteRunsKernel = void (*)(SortPass pass, const void* numbers, const uint64_t* counts,
-                                 uint64_t* run_numbers, uint64_t* begins);
-WriteRunsKernel FindWriteRunsKernel(bool is_narrow);
+// Finds the largest of so many runs.
+using LargestRunKernel = void (*)(const uint64_t* begins, uint64_t run_count, KeyFacts* facts);
+LargestRunKernel FindLargestRunKernel();
 
 // --- Moving.
 

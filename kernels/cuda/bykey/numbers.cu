@@ -7,51 +7,27 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-template <class T>
-__global__ void __launch_bounds__(kKeyThreads)
-    KeyExtremes(const void* const keys, const uint64_t count, KeyFacts* const facts) {
-  uint64_t least_inverted = 0;
-  uint64_t largest = 0;
-  for (uint64_t i = FirstElement(); i < count; i += ElementStep()) {
-    const uint64_t number = OrderedKey(static_cast<const T*>(keys)[i]);
-    least_inverted = least_inverted > ~number ? least_inverted : ~number;
-    largest = largest > number ? largest : number;
-  }
-#pragma unroll
-  for (uint32_t step = 16; step > 0; step /= 2) {
-    const uint64_t other_least = __shfl_down_sync(kAllLanes, least_inverted, step);
-    const uint64_t other_largest = __shfl_down_sync(kAllLanes, largest, step);
-    least_inverted = least_inverted > other_least ? least_inverted : other_least;
-    largest = largest > other_largest ? largest : other_largest;
-  }
-  if (threadIdx.x % 32 != 0) return;
-  atomicMax(AtomicWord(&facts->least_inverted), least_inverted);
-  atomicMax(AtomicWord(&facts->largest), largest);
-}
-
 template <class T, class Number>
 __global__ void __launch_bounds__(kKeyThreads)
-    NumberKeys(const void* const keys, const uint64_t count, const uint64_t least,
+    NumberKeys(const void* const keys, const uint64_t count, const uint64_t first,
                void* const numbers) {
   for (uint64_t i = FirstElement(); i < count; i += ElementStep()) {
     static_cast<Number*>(numbers)[i] =
-        static_cast<Number>(OrderedKey(static_cast<const T*>(keys)[i]) - least);
+        static_cast<Number>(OrderedKey(static_cast<const T*>(keys)[i]) - first);
   }
 }
 
 // Adds up what the threads of a warp have counted.
-__device__ void AddOutcomes(uint64_t* const outcomes, const uint32_t (&counted)[3]) {
-#pragma unroll
-  for (uint32_t k = 0; k < 3; ++k) {
-    const uint32_t of_warp = __reduce_add_sync(kAllLanes, counted[k]);
-    if (threadIdx.x % 32 == 0 && of_warp != 0) atomicAdd(AtomicWord(&outcomes[k]), of_warp);
-  }
+__device__ void AddCounted(uint32_t counted, uint64_t* const total) {
+  const uint32_t of_warp = __reduce_add_sync(kAllLanes, counted);
+  if (threadIdx.x % 32 == 0 && of_warp != 0) atomicAdd(AtomicWord(total), of_warp);
 }
 
 template <class T>
 __global__ void __launch_bounds__(kKeyThreads)
     NumberAxis(const KeyAxisArguments arguments, uint32_t* const numbers, KeyFacts* const facts) {
   uint32_t counted[3] = {};
+  uint32_t dropped = 0;
   uint64_t first_outside_inverted = 0;
   for (uint64_t i = FirstElement(); i < arguments.count; i += ElementStep()) {
     const int64_t located = LocateBin(arguments.bins, static_cast<const T*>(arguments.keys)[i]);
@@ -61,7 +37,9 @@ __global__ void __launch_bounds__(kKeyThreads)
       numbers[i] = place;
       continue;
     }
-    numbers[i] = BinOf(place) == kInNoBin ? arguments.dropped : BinOf(place);
+    const bool is_dropped = BinOf(place) == kInNoBin;
+    numbers[i] = is_dropped ? arguments.dropped : BinOf(place);
+    dropped += is_dropped ? 1 : 0;
     const int64_t outcome = OutcomeOf(place);
     if (outcome == 0) continue;
     counted[0] += outcome == kUnderflowBin ? 1 : 0;
@@ -69,42 +47,14 @@ __global__ void __launch_bounds__(kKeyThreads)
     counted[2] += outcome == kNanBin ? 1 : 0;
     first_outside_inverted = first_outside_inverted > ~i ? first_outside_inverted : ~i;
   }
-  AddOutcomes(facts->outcomes, counted);
+  for (uint32_t k = 0; k < 3; ++k) AddCounted(counted[k], &facts->outcomes[k]);
+  AddCounted(dropped, &facts->dropped_count);
   if (first_outside_inverted != 0) {
     atomicMax(AtomicWord(&facts->first_outside_inverted), first_outside_inverted);
   }
 }
 
-template <class Number>
-__global__ void __launch_bounds__(kKeyThreads)
-    Survey(const void* const numbers, const uint64_t count, KeyFacts* const facts) {
-  const Number* const all = static_cast<const Number*>(numbers);
-  Number varying = 0;
-  bool descends = false;
-  for (uint64_t i = FirstElement(); i < count; i += ElementStep()) {
-    const Number number = all[i];
-    varying |= number ^ all[0];
-    descends |= i > 0 && number < all[i - 1];
-  }
-#pragma unroll
-  for (uint32_t step = 16; step > 0; step /= 2) {
-    varying |= __shfl_down_sync(kAllLanes, varying, step);
-  }
-  const bool any_descends = __any_sync(kAllLanes, descends);
-  if (threadIdx.x % 32 != 0) return;
-  if (varying != 0) atomicOr(AtomicWord(&facts->varying_bits), varying);
-  if (any_descends) atomicOr(AtomicWord(&facts->has_descent), 1ull);
-}
-
 }  // namespace
-
-KeyExtremesKernel FindKeyExtremesKernel(ElementType type) {
-  return VisitElementType(type, [](auto tag) -> KeyExtremesKernel {
-    using T = typename decltype(tag)::type;
-    if constexpr (IntegerElement<T>) return KeyExtremes<T>;
-    return nullptr;
-  });
-}
 
 NumberKeysKernel FindNumberKeysKernel(ElementType type, bool is_narrow) {
   return VisitElementType(type, [is_narrow](auto tag) -> NumberKeysKernel {
@@ -119,10 +69,6 @@ NumberKeysKernel FindNumberKeysKernel(ElementType type, bool is_narrow) {
 NumberAxisKernel FindNumberAxisKernel(ElementType type) {
   return VisitElementType(
       type, [](auto tag) -> NumberAxisKernel { return NumberAxis<typename decltype(tag)::type>; });
-}
-
-SurveyKernel FindSurveyKernel(bool is_narrow) {
-  return is_narrow ? Survey<uint32_t> : Survey<uint64_t>;
 }
 
 }  // namespace gridfold::kernels::cuda

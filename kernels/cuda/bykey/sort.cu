@@ -5,17 +5,6 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-struct Chunk {
-  uint64_t begin;
-  uint64_t end;
-};
-
-__device__ Chunk ChunkOf(const SortPass& pass) {
-  const uint64_t begin = blockIdx.x * pass.chunk;
-  const uint64_t end = begin + pass.chunk;
-  return {begin < pass.count ? begin : pass.count, end < pass.count ? end : pass.count};
-}
-
 template <class Number>
 __device__ uint32_t DigitOf(const SortPass& pass, Number number) {
   return static_cast<uint32_t>(number >> pass.first_bit) & pass.mask;
@@ -28,7 +17,7 @@ __global__ void __launch_bounds__(kKeyThreads)
   __shared__ uint32_t counted[kDigits];
   counted[threadIdx.x] = 0;
   __syncthreads();
-  const Chunk chunk = ChunkOf(pass);
+  const Chunk chunk = ChunkOf(pass.chunks);
   const uint32_t lanes_below = (1u << (threadIdx.x % 32)) - 1;
   for (uint64_t turn = chunk.begin; turn < chunk.end; turn += kKeyThreads) {
     const uint64_t i = turn + threadIdx.x;
@@ -79,7 +68,7 @@ __global__ void __launch_bounds__(kKeyThreads)
   const uint64_t before_digit = SumBefore(totals[digit_of_thread], &all);
   next[digit_of_thread] = before_digit + counts[digit_of_thread * uint64_t{gridDim.x} + blockIdx.x];
 
-  const Chunk chunk = ChunkOf(pass);
+  const Chunk chunk = ChunkOf(pass.chunks);
   const uint32_t lane = threadIdx.x % 32;
   const uint32_t warp = threadIdx.x / 32;
   const uint32_t lanes_below = (1u << lane) - 1;
@@ -164,45 +153,6 @@ __global__ void __launch_bounds__(kKeyThreads)
   }
 }
 
-// Whether a run begins at i, which is an element.
-template <class Number>
-__device__ bool BeginsRun(const void* numbers, uint64_t i) {
-  const Number* const all = static_cast<const Number*>(numbers);
-  return i == 0 || all[i - 1] != all[i];
-}
-
-template <class Number>
-__global__ void __launch_bounds__(kKeyThreads)
-    CountRuns(const SortPass pass, const void* const numbers, uint64_t* const counts) {
-  const Chunk chunk = ChunkOf(pass);
-  uint64_t counted = 0;
-  for (uint64_t i = chunk.begin + threadIdx.x; i < chunk.end; i += kKeyThreads) {
-    counted += BeginsRun<Number>(numbers, i) ? 1 : 0;
-  }
-  uint64_t total;
-  SumBefore(counted, &total);
-  if (threadIdx.x == 0) counts[blockIdx.x] = total;
-}
-
-template <class Number>
-__global__ void __launch_bounds__(kKeyThreads)
-    WriteRuns(const SortPass pass, const void* const numbers, const uint64_t* const counts,
-              uint64_t* const run_numbers, uint64_t* const begins) {
-  const Chunk chunk = ChunkOf(pass);
-  uint64_t run = counts[blockIdx.x];
-  for (uint64_t turn = chunk.begin; turn < chunk.end; turn += kKeyThreads) {
-    const uint64_t i = turn + threadIdx.x;
-    const bool begins_here = i < chunk.end && BeginsRun<Number>(numbers, i);
-    uint32_t total;
-    const uint32_t before = SumBefore(begins_here ? 1u : 0u, &total);
-    if (begins_here) {
-      run_numbers[run + before] = static_cast<const Number*>(numbers)[i];
-      begins[run + before] = i;
-    }
-    run += total;
-  }
-}
-
 template <class Unit>
 __global__ void __launch_bounds__(kKeyThreads)
     Gather(const void* const elements, const uint32_t* const places, const uint64_t count,
@@ -232,14 +182,6 @@ SortKernel FindSortKernel(bool has_narrow_numbers, bool has_narrow_payload) {
     return has_narrow_payload ? Sort<uint32_t, uint32_t> : Sort<uint32_t, uint64_t>;
   }
   return has_narrow_payload ? Sort<uint64_t, uint32_t> : Sort<uint64_t, uint64_t>;
-}
-
-CountRunsKernel FindCountRunsKernel(bool is_narrow) {
-  return is_narrow ? CountRuns<uint32_t> : CountRuns<uint64_t>;
-}
-
-WriteRunsKernel FindWriteRunsKernel(bool is_narrow) {
-  return is_narrow ? WriteRuns<uint32_t> : WriteRuns<uint64_t>;
 }
 
 GatherKernel FindGatherKernel(uint64_t element_bytes) {

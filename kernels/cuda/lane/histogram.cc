@@ -42,9 +42,7 @@ absl::StatusOr<DeviceHistogram> CudaLane::Count(const HistogramPlan& plan,
     status = CopyIn(tables, *edges, stop);
     device_input.edges = reinterpret_cast<const double*>(*edges);
   }
-  if (status.ok()) status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
-  timer_.WatchKernels(stream_.get());
-  if (status.ok()) status = CheckStop(stop);
+  if (status.ok()) status = BeginKernels(stop);
   if (!status.ok()) return status;
 
   device_input.direct = {reinterpret_cast<uint64_t*>(direct_memory_.data()),

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "kernels/contract/invalid_field.h"
 #include "kernels/contract/lane_limits.h"
 #include "kernels/cuda/bykey/order.h"
@@ -46,76 +48,88 @@ absl::StatusOr<KeyedReductionResult> CudaLane::RunKeyedReduction(const KeyedRedu
   if (!status.ok()) return status;
   statistics = RunStatistics{};
   KeyedReductionResult result;
-  RunStatistics run;
-  result.bins = plan.bins();
+  status = FindKeyRanges(plan, input, stop, statistics, result.bins);
+  if (status.ok()) status = ReduceByKey(plan, input, stop, statistics, result);
+  if (!status.ok()) return status;
+  statistics.bytes_read = SizeBytes(input.keys) + SizeBytes(input.values);
+  for (const InputSpan& keys : input.further_keys) statistics.bytes_read += SizeBytes(keys);
+  return result;
+}
+
+absl::Status CudaLane::FindKeyRanges(const KeyedReductionPlan& plan, const KeyedInput& input,
+                                     const std::stop_token& stop, RunStatistics& statistics,
+                                     std::vector<PlannedBins>& bins) {
+  bins = plan.bins();
   for (size_t axis = 0; axis < plan.axes.size(); ++axis) {
     if (!plan.axes[axis].needs_range()) continue;
+    RunStatistics run;
     absl::StatusOr<HistogramResult> counted = RunHistogram(
         plan.axes[axis],
         {.array = KeysOfAxis(input, axis), .y_array = HostSpan{}, .weights = HostSpan{}}, stop,
         run);
     statistics.Add(run);
     if (!counted.ok()) return counted.status();
-    result.bins[axis] = std::move(counted->bins.front());
+    bins[axis] = std::move(counted->bins.front());
   }
-  Scratch room(input.room.data, input.room.size_bytes);
-  DeviceOrder order;
-  status = Run(run, [&] { return OrderKeys(plan, input, result.bins, room, stop, order); });
-  statistics.Add(run);
-  if (!status.ok()) return status;
-  status = ReduceGroups(plan, order, room, stop, statistics, result.reduction);
-  if (status.ok()) status = FindGroupQuantiles(plan, order, stop, statistics, result.quantiles);
-  if (!status.ok()) return status;
-  statistics.strategy = order.is_sorted ? "by-key/sort" : "by-key/in-order";
-  statistics.bytes_read = SizeBytes(input.keys) + SizeBytes(input.values);
-  for (const InputSpan& keys : input.further_keys) statistics.bytes_read += SizeBytes(keys);
-  result.groups = std::move(order.groups);
-  result.offsets = std::move(order.offsets);
-  result.underflow_count = order.underflow_count;
-  result.overflow_count = order.overflow_count;
-  result.nan_count = order.nan_count;
-  return result;
-}
-
-absl::Status CudaLane::ReduceGroups(const KeyedReductionPlan& plan, const DeviceOrder& order,
-                                    Scratch& room, const std::stop_token& stop,
-                                    RunStatistics& statistics, ReductionResult& result) {
-  if (plan.reduction.statistics.empty() && !plan.reduction.return_states) return absl::OkStatus();
-  const ReductionPlan groups = PlanOfGroups(plan, order.offsets);
-  if (absl::Status status = CheckGroupsFit(options_, groups); !status.ok()) return status;
-  RunStatistics run;
-  absl::StatusOr<ReductionResult> reduced =
-      RunReduction(groups, ResidentSpan{order.values, groups.array.size_bytes()}, stop, run);
-  statistics.Add(run);
-  if (!reduced.ok()) return reduced.status();
-  result = *std::move(reduced);
-  if (order.places == nullptr) {
-    MapIndices([&](uint64_t group, uint64_t index) { return order.offsets[group] + index; },
-               result);
-    return absl::OkStatus();
-  }
-  const absl::Status status = Run(run, [&] { return MapKeyedIndices(order, room, stop, result); });
-  statistics.Add(run);
-  return status;
-}
-
-absl::Status CudaLane::FindGroupQuantiles(const KeyedReductionPlan& plan, const DeviceOrder& order,
-                                          const std::stop_token& stop, RunStatistics& statistics,
-                                          QuantileResult& result) {
-  if (plan.quantiles.targets.empty() || order.groups.empty()) return absl::OkStatus();
-  const QuantilePlan groups = PlanQuantilesOfGroups(plan, order.offsets);
-  RunStatistics run;
-  absl::StatusOr<QuantileResult> found =
-      RunQuantiles(groups, ResidentSpan{order.values, groups.array.size_bytes()}, stop, run);
-  statistics.Add(run);
-  if (!found.ok()) return found.status();
-  result = *std::move(found);
   return absl::OkStatus();
 }
 
-absl::Status CudaLane::OrderKeys(const KeyedReductionPlan& plan, const KeyedInput& input,
+absl::Status CudaLane::ReduceByKey(const KeyedReductionPlan& plan, const KeyedInput& input,
+                                   const std::stop_token& stop, RunStatistics& statistics,
+                                   KeyedReductionResult& result) {
+  const auto run = [&](absl::FunctionRef<absl::Status()> operation) {
+    RunStatistics of_run;
+    absl::Status status = Run(of_run, operation);
+    statistics.Add(of_run);
+    return status;
+  };
+  const auto copy = [&](const void* from, std::span<const MutableHostSpan> to) {
+    return CopyOut(static_cast<const std::byte*>(from), to, stop);
+  };
+  std::optional<HistogramPlan> counts = PlanKeyCounts(plan, input, result.bins);
+  Scratch room(input.room.data, input.room.size_bytes);
+  DeviceOrder order;
+  absl::Status status;
+  if (!counts) {
+    status = run([&]() -> absl::Status {
+      DeviceKeyedInput device_input;
+      absl::Status staged = StageKeys(plan, input, result.bins, room, stop, device_input);
+      if (!staged.ok()) return staged;
+      GroupOrderer orderer(plan, result.bins, device_input, room, properties_, stream_.get(), copy);
+      if (absl::Status surveyed = orderer.Survey(); !surveyed.ok()) return surveyed;
+      if (!orderer.is_in_order()) counts = PlanKeyCounts(plan, input, orderer.interval());
+      if (counts) return timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
+      absl::StatusOr<DeviceOrder> ordered = orderer.Order();
+      if (!ordered.ok()) return ordered.status();
+      order = *std::move(ordered);
+      return timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
+    });
+    if (!status.ok()) return status;
+  }
+  if (counts) return SumByHistogram(plan, *counts, input, stop, statistics, result);
+
+  result.underflow_count = order.underflow_count;
+  result.overflow_count = order.overflow_count;
+  result.nan_count = order.nan_count;
+  const auto fetch = [&] { return FetchGroups(order, copy, result.groups, result.offsets); };
+  // Products and quantiles are planned by the offsets; other statistics need not wait for them.
+  const bool fetches_first = HasFloatingProduct(plan.reduction) || !plan.quantiles.targets.empty();
+  if (fetches_first) status = run(fetch);
+  if (status.ok())
+    status = ReduceGroups(plan, order, result.offsets, stop, statistics, result.reduction);
+  if (status.ok() && !fetches_first) status = run(fetch);
+  if (status.ok()) {
+    status = FindGroupQuantiles(plan, order, result.offsets, stop, statistics, result.quantiles);
+  }
+  if (status.ok())
+    status = MapKeyedIndices(order, result.offsets, room, stop, statistics, result.reduction);
+  statistics.strategy = order.is_sorted ? "by-key/sort" : "by-key/in-order";
+  return status;
+}
+
+absl::Status CudaLane::StageKeys(const KeyedReductionPlan& plan, const KeyedInput& input,
                                  const std::vector<PlannedBins>& bins, Scratch& room,
-                                 const std::stop_token& stop, DeviceOrder& order) {
+                                 const std::stop_token& stop, DeviceKeyedInput& device_input) {
   std::array<DeviceSpan, kBinAxesMax> keys;
   DeviceSpan values;
   std::vector<StagedArray> arrays = {{input.values, values}};
@@ -124,7 +138,7 @@ absl::Status CudaLane::OrderKeys(const KeyedReductionPlan& plan, const KeyedInpu
   }
   absl::Status status = StageArrays(arrays, plan.keys.element_count, stop);
   if (!status.ok()) return status;
-  DeviceKeyedInput device_input{.values = static_cast<const std::byte*>(values.data)};
+  device_input.values = static_cast<const std::byte*>(values.data);
   for (size_t axis = 0; axis < keys.size(); ++axis) {
     device_input.keys[axis] = static_cast<const std::byte*>(keys[axis].data);
   }
@@ -137,30 +151,73 @@ absl::Status CudaLane::OrderKeys(const KeyedReductionPlan& plan, const KeyedInpu
     if (status = CopyIn(std::span(&from, 1), *place, stop); !status.ok()) return status;
     device_input.edges[axis] = reinterpret_cast<const double*>(*place);
   }
-  status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
-  timer_.WatchKernels(stream_.get());
-  if (status.ok()) status = CheckStop(stop);
-  if (!status.ok()) return status;
-  absl::StatusOr<DeviceOrder> ordered =
-      OrderByGroup(plan, bins, device_input, room, properties_, stream_.get(),
-                   [&](const void* from, std::span<const MutableHostSpan> to) {
-                     return CopyOut(static_cast<const std::byte*>(from), to, stop);
-                   });
-  if (!ordered.ok()) return ordered.status();
-  order = *std::move(ordered);
-  return timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
+  return BeginKernels(stop);
 }
 
-absl::Status CudaLane::MapKeyedIndices(const DeviceOrder& order, Scratch& room,
-                                       const std::stop_token& stop, ReductionResult& result) {
+absl::Status CudaLane::ReduceGroups(const KeyedReductionPlan& plan, const DeviceOrder& order,
+                                    const std::vector<uint64_t>& offsets,
+                                    const std::stop_token& stop, RunStatistics& statistics,
+                                    ReductionResult& result) {
+  if (plan.reduction.statistics.empty() && !plan.reduction.return_states) return absl::OkStatus();
+  ReductionPlan groups = plan.reduction;
+  groups.array.element_count = order.element_count;
+  groups.grouping = {.kind = GroupingKind::kSegments,
+                     .group_count = order.group_count,
+                     .group_size = order.largest_group,
+                     .offsets = offsets};
+  if (absl::Status status = CheckGroupsFit(options_, groups); !status.ok()) return status;
+  result = MakeReductionResult(groups);
+  RunStatistics run;
+  const absl::Status status = Run(run, [&] {
+    const auto stage = [&]() -> absl::StatusOr<ReductionInput> {
+      if (absl::Status begun = BeginKernels(stop); !begun.ok()) return begun;
+      return ReductionInput{{order.values, order.element_count}, order.offsets};
+    };
+    return Reduce(groups, stage, stop, run, result);
+  });
+  statistics.Add(run);
+  return status;
+}
+
+absl::Status CudaLane::FindGroupQuantiles(const KeyedReductionPlan& plan, const DeviceOrder& order,
+                                          const std::vector<uint64_t>& offsets,
+                                          const std::stop_token& stop, RunStatistics& statistics,
+                                          QuantileResult& result) {
+  if (plan.quantiles.targets.empty() || order.group_count == 0) return absl::OkStatus();
+  const QuantilePlan groups = PlanQuantilesOfGroups(plan, offsets);
+  RunStatistics run;
+  absl::StatusOr<QuantileResult> found =
+      RunQuantiles(groups, ResidentSpan{order.values, groups.array.size_bytes()}, stop, run);
+  statistics.Add(run);
+  if (!found.ok()) return found.status();
+  result = *std::move(found);
+  return absl::OkStatus();
+}
+
+absl::Status CudaLane::MapKeyedIndices(const DeviceOrder& order,
+                                       const std::vector<uint64_t>& offsets, Scratch& room,
+                                       const std::stop_token& stop, RunStatistics& statistics,
+                                       ReductionResult& result) {
   std::vector<uint64_t> positions;
   MapIndices(
       [&](uint64_t group, uint64_t index) {
-        positions.push_back(order.offsets[group] + index);
-        return index;
+        positions.push_back(offsets[group] + index);
+        return positions.back();
       },
       result);
-  if (positions.empty()) return absl::OkStatus();
+  if (positions.empty() || order.places == nullptr) return absl::OkStatus();
+  RunStatistics run;
+  const absl::Status status = Run(run, [&] { return MapPositions(order, room, stop, positions); });
+  statistics.Add(run);
+  if (!status.ok()) return status;
+  // In the same order as before.
+  auto next = positions.begin();
+  MapIndices([&](uint64_t, uint64_t) { return *next++; }, result);
+  return absl::OkStatus();
+}
+
+absl::Status CudaLane::MapPositions(const DeviceOrder& order, Scratch& room,
+                                    const std::stop_token& stop, std::vector<uint64_t>& positions) {
   const absl::StatusOr<uint64_t*> on_device = room.Allocate<uint64_t>(positions.size());
   if (!on_device.ok()) return on_device.status();
   const auto bytes = std::as_writable_bytes(std::span(positions));
@@ -169,15 +226,9 @@ absl::Status CudaLane::MapKeyedIndices(const DeviceOrder& order, Scratch& room,
   if (status.ok()) {
     status = MapPlaces(order, *on_device, positions.size(), properties_, stream_.get());
   }
-  const MutableHostSpan to{bytes.data(), bytes.size()};
-  if (status.ok()) {
-    status = CopyOut(reinterpret_cast<const std::byte*>(*on_device), std::span(&to, 1), stop);
-  }
   if (!status.ok()) return status;
-  // In the same order as before.
-  auto next = positions.begin();
-  MapIndices([&](uint64_t, uint64_t) { return *next++; }, result);
-  return absl::OkStatus();
+  const MutableHostSpan to{bytes.data(), bytes.size()};
+  return CopyOut(reinterpret_cast<const std::byte*>(*on_device), std::span(&to, 1), stop);
 }
 
 }  // namespace gridfold::kernels::cuda

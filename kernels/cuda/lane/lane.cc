@@ -104,7 +104,10 @@ absl::StatusOr<ReductionResult> CudaLane::RunReduction(const ReductionPlan& plan
   if (!status.ok()) return status;
   if (ReducesInParts(plan, input)) return ReduceInParts(plan, input, stop, statistics);
   ReductionResult result = MakeReductionResult(plan);
-  status = Run(statistics, [&] { return Reduce(plan, input, stop, statistics, result); });
+  status = Run(statistics, [&] {
+    const auto stage = [&] { return StageReductionInput(plan, input, stop); };
+    return Reduce(plan, stage, stop, statistics, result);
+  });
   if (!status.ok()) return status;
   return result;
 }
@@ -277,6 +280,12 @@ absl::Status CudaLane::StageArrays(std::span<const StagedArray> arrays, uint64_t
   return absl::OkStatus();
 }
 
+absl::Status CudaLane::BeginKernels(const std::stop_token& stop) {
+  absl::Status status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
+  timer_.WatchKernels(stream_.get());
+  return status.ok() ? CheckStop(stop) : status;
+}
+
 absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const Grouping& grouping,
                                                    uint64_t mapped_room,
                                                    const std::stop_token& stop) {
@@ -288,9 +297,7 @@ absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const
     const HostSpan span{offsets.data(), offsets.size()};
     status = CopyIn(std::span(&span, 1), memory_.offsets.data(), stop);
   }
-  if (status.ok()) status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
-  timer_.WatchKernels(stream_.get());
-  if (status.ok()) status = CheckStop(stop);
+  if (status.ok()) status = BeginKernels(stop);
   if (!status.ok()) return status;
   return elements;
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -114,15 +115,19 @@ class CudaLane final : public Lane {
   static absl::StatusOr<Memory> AllocateMemory(const LaneLayout& layout);
 
   // The operations, after their limits have been checked; one file each.
-  absl::Status Reduce(const ReductionPlan& plan, const InputSpan& input,
-                      const std::stop_token& stop, RunStatistics& statistics,
-                      ReductionResult& result);
+  // `stage` says where the input lies, where it has to be copied first.
+  using StageReduction = absl::FunctionRef<absl::StatusOr<ReductionInput>()>;
+  absl::Status Reduce(const ReductionPlan& plan, StageReduction stage, const std::stop_token& stop,
+                      RunStatistics& statistics, ReductionResult& result);
+  absl::StatusOr<ReductionInput> StageReductionInput(const ReductionPlan& plan,
+                                                     const InputSpan& input,
+                                                     const std::stop_token& stop);
   // Stages the input and enqueues the reduction, whose output goes where `output_of` says of its
   // route. Returns the route.
   absl::StatusOr<ReductionRoute> EnqueueReduction(
-      const ReductionPlan& plan, const InputSpan& input,
+      const ReductionPlan& plan, StageReduction stage,
       absl::FunctionRef<ReductionOutput(const ReductionRoute&)> output_of,
-      const std::stop_token& stop, RunStatistics& statistics);
+      RunStatistics& statistics);
   // Brings what a reduction has written, `states` first; the error of the first group that failed.
   absl::Status CopyAnswer(const ReductionPlan& plan, const std::byte* answer,
                           MutableHostSpan states, const std::stop_token& stop,
@@ -156,20 +161,44 @@ class CudaLane final : public Lane {
                          std::vector<uint64_t>& words);
   // The memory for inputs, where a job's array is not there.
   std::span<std::byte> SpareBeside(const std::byte* elements) const;
-  // Of a keyed reduction: the order of the elements, with `room` for it; statistics and quantiles
-  // of groups in that order; and the indices of its result as those of the input, with room for
-  // eight bytes each. Statistics of runs are added to those given.
-  absl::Status OrderKeys(const KeyedReductionPlan& plan, const KeyedInput& input,
+  // The steps of a keyed reduction. Statistics of runs are added to those given.
+  absl::Status FindKeyRanges(const KeyedReductionPlan& plan, const KeyedInput& input,
+                             const std::stop_token& stop, RunStatistics& statistics,
+                             std::vector<PlannedBins>& bins);
+  absl::Status ReduceByKey(const KeyedReductionPlan& plan, const KeyedInput& input,
+                           const std::stop_token& stop, RunStatistics& statistics,
+                           KeyedReductionResult& result);
+  absl::Status StageKeys(const KeyedReductionPlan& plan, const KeyedInput& input,
                          const std::vector<PlannedBins>& bins, Scratch& room,
-                         const std::stop_token& stop, DeviceOrder& order);
-  absl::Status ReduceGroups(const KeyedReductionPlan& plan, const DeviceOrder& order, Scratch& room,
-                            const std::stop_token& stop, RunStatistics& statistics,
-                            ReductionResult& result);
+                         const std::stop_token& stop, DeviceKeyedInput& device_input);
+  // Statistics and quantiles of groups in order; `offsets` are the order's, empty where they are
+  // still on the device.
+  absl::Status ReduceGroups(const KeyedReductionPlan& plan, const DeviceOrder& order,
+                            const std::vector<uint64_t>& offsets, const std::stop_token& stop,
+                            RunStatistics& statistics, ReductionResult& result);
   absl::Status FindGroupQuantiles(const KeyedReductionPlan& plan, const DeviceOrder& order,
-                                  const std::stop_token& stop, RunStatistics& statistics,
-                                  QuantileResult& result);
-  absl::Status MapKeyedIndices(const DeviceOrder& order, Scratch& room, const std::stop_token& stop,
-                               ReductionResult& result);
+                                  const std::vector<uint64_t>& offsets, const std::stop_token& stop,
+                                  RunStatistics& statistics, QuantileResult& result);
+  // Makes the indices of a result those of the input, with room for eight bytes each.
+  absl::Status MapKeyedIndices(const DeviceOrder& order, const std::vector<uint64_t>& offsets,
+                               Scratch& room, const std::stop_token& stop,
+                               RunStatistics& statistics, ReductionResult& result);
+  absl::Status MapPositions(const DeviceOrder& order, Scratch& room, const std::stop_token& stop,
+                            std::vector<uint64_t>& positions);
+  // Sums by key where keys are few: histograms of the keys, without weights and with the values as
+  // weights (keyed_sums.cc). The first one's plan, or nothing where that is not the way: of bins,
+  // or of keys that lie in the interval.
+  std::optional<HistogramPlan> PlanKeyCounts(const KeyedReductionPlan& plan,
+                                             const KeyedInput& input,
+                                             const std::vector<PlannedBins>& bins) const;
+  std::optional<HistogramPlan> PlanKeyCounts(const KeyedReductionPlan& plan,
+                                             const KeyedInput& input,
+                                             const std::optional<KeyInterval>& interval) const;
+  bool SumsByHistogram(const KeyedReductionPlan& plan, const KeyedInput& input,
+                       const HistogramPlan& counts) const;
+  absl::Status SumByHistogram(const KeyedReductionPlan& plan, const HistogramPlan& counts,
+                              const KeyedInput& input, const std::stop_token& stop,
+                              RunStatistics& statistics, KeyedReductionResult& result);
 
   // A scan between device memory, from and to the carry's value, if there is one. Returns whether
   // all results fit.
@@ -254,6 +283,9 @@ class CudaLane final : public Lane {
   };
   absl::Status StageArrays(std::span<const StagedArray> arrays, uint64_t element_count,
                            const std::stop_token& stop);
+
+  // What a job has to stage is enqueued, and kernels follow. Errors: CANCELLED.
+  absl::Status BeginKernels(const std::stop_token& stop);
 
   // Stages a job's array, enqueues, of segments, the copy of their offsets, and marks the end of
   // staging. Returns where the array is.

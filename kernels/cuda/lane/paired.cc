@@ -38,9 +38,7 @@ absl::Status CudaLane::SumPaired(const PairedPlan& plan, const PairedInput& inpu
   DeviceSpan weights;
   const StagedArray arrays[] = {{input.x, x}, {input.y, y}, {input.weights, weights}};
   if (status.ok()) status = StageArrays(arrays, plan.x.element_count, stop);
-  if (status.ok()) status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
-  timer_.WatchKernels(stream_.get());
-  if (status.ok()) status = CheckStop(stop);
+  if (status.ok()) status = BeginKernels(stop);
   if (!status.ok()) return status;
 
   const PairedPlaces places{.x = x.data,

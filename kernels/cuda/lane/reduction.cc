@@ -35,21 +35,28 @@ MutableHostSpan SpanOf(uint64_t* values, size_t count) {
 
 }  // namespace
 
-absl::StatusOr<ReductionRoute> CudaLane::EnqueueReduction(
-    const ReductionPlan& plan, const InputSpan& input,
-    absl::FunctionRef<ReductionOutput(const ReductionRoute&)> output_of,
-    const std::stop_token& stop, RunStatistics& statistics) {
-  statistics.bytes_read = ReductionBytesRead(plan);
-  if (plan.array.size_bytes() <= kClockedBytesMax) timer_.UseClock();
+absl::StatusOr<ReductionInput> CudaLane::StageReductionInput(const ReductionPlan& plan,
+                                                             const InputSpan& input,
+                                                             const std::stop_token& stop) {
   const absl::StatusOr<const std::byte*> elements =
       StageIn(input, plan.grouping, memory_.input.size_bytes(), stop);
   if (!elements.ok()) return elements.status();
+  return ReductionInput{{*elements, plan.array.element_count},
+                        reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
+}
+
+absl::StatusOr<ReductionRoute> CudaLane::EnqueueReduction(
+    const ReductionPlan& plan, StageReduction stage,
+    absl::FunctionRef<ReductionOutput(const ReductionRoute&)> output_of,
+    RunStatistics& statistics) {
+  statistics.bytes_read = ReductionBytesRead(plan);
+  if (plan.array.size_bytes() <= kClockedBytesMax) timer_.UseClock();
+  const absl::StatusOr<ReductionInput> input = stage();
+  if (!input.ok()) return input.status();
   absl::StatusOr<ReductionRoute> route =
-      PlanReductionRoute({plan, properties_, IsVectorAddress(*elements)});
+      PlanReductionRoute({plan, properties_, IsVectorAddress(input->elements.data)});
   if (!route.ok()) return route.status();
   statistics.strategy = route->strategy();
-  const ReductionInput device_input{{*elements, plan.array.element_count},
-                                    reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
   const ReductionOutput output = output_of(*route);
   if (output.states != nullptr) {
     // Kernels leave out what lies between the parts of a state, and all of it is copied.
@@ -59,7 +66,7 @@ absl::StatusOr<ReductionRoute> CudaLane::EnqueueReduction(
   }
   Scratch scratch = NewScratch();
   absl::Status status =
-      LaunchReduction(plan, *route, device_input, output, scratch, properties_, stream_.get());
+      LaunchReduction(plan, *route, *input, output, scratch, properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
   return route;
@@ -67,7 +74,7 @@ absl::StatusOr<ReductionRoute> CudaLane::EnqueueReduction(
 
 // States, slots and failures stand one behind the other, so that one copy brings all. States come
 // first, since they are aligned to two words: with no gap nothing is copied that is not written.
-absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
+absl::Status CudaLane::Reduce(const ReductionPlan& plan, StageReduction stage,
                               const std::stop_token& stop, RunStatistics& statistics,
                               ReductionResult& result) {
   uint64_t state_bytes = 0;
@@ -79,8 +86,7 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
     answer = AnswerPlace(state_bytes + ReductionAnswerBytes(plan));
     return ReductionOutputAt(plan, answer + state_bytes, plan.return_states ? answer : nullptr);
   };
-  const absl::StatusOr<ReductionRoute> route =
-      EnqueueReduction(plan, input, output_of, stop, statistics);
+  const absl::StatusOr<ReductionRoute> route = EnqueueReduction(plan, stage, output_of, statistics);
   if (!route.ok()) return route.status();
   std::vector<std::byte> states(state_bytes);
   absl::Status status = CopyAnswer(plan, answer, {states.data(), states.size()}, stop, result);

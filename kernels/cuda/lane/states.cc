@@ -35,7 +35,8 @@ absl::Status CudaLane::ReduceInto(const ReductionPlan& plan, InputSpan input,
     const auto output_of = [&](const ReductionRoute&) {
       return ReductionOutput{.slots = nullptr, .failures = nullptr, .states = states.data};
     };
-    return EnqueueReduction(plan, input, output_of, stop, statistics).status();
+    const auto stage = [&] { return StageReductionInput(plan, input, stop); };
+    return EnqueueReduction(plan, stage, output_of, statistics).status();
   });
 }
 

@@ -1,0 +1,201 @@
+// Runs of equal elements, and what else one look at all elements tells.
+#include <type_traits>
+
+#include "kernels/cuda/bykey/block.cuh"
+#include "kernels/cuda/bykey/kernels.h"
+#include "kernels/numerics/arithmetic/element.h"
+#include "kernels/numerics/arithmetic/ordered_key.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+// Elements of a thread that are read together, which keeps memory busy.
+constexpr uint32_t kItems = 8;
+constexpr uint32_t kTurn = kKeyThreads * kItems;
+
+// What the lane before this one has.
+template <class T>
+__device__ T FromLaneBefore(T x) {
+  if constexpr (sizeof(T) == 8) {
+    return static_cast<T>(__shfl_up_sync(kAllLanes, static_cast<unsigned long long>(x), 1));
+  } else {
+    return static_cast<T>(__shfl_up_sync(kAllLanes, static_cast<uint32_t>(x), 1));
+  }
+}
+
+// Calls visit(k, element, the one before it, its index) for the kItems elements of a turn that the
+// thread takes; an index from `end` on has no element. The first of all has itself before it. A
+// warp's elements follow one another, lane by lane for each k. All threads of the block call it.
+template <class T, class Visit>
+__device__ void ForEachOfTurn(const T* const all, uint64_t turn, uint64_t end, Visit visit) {
+  const uint32_t lane = threadIdx.x % 32;
+  const uint64_t first = turn + threadIdx.x / 32 * (32 * kItems) + lane;
+  T elements[kItems];
+  T before[kItems];
+#pragma unroll
+  for (uint32_t k = 0; k < kItems; ++k) {
+    const uint64_t i = first + k * 32;
+    elements[k] = i < end ? all[i] : T{0};
+    before[k] = elements[k];
+    if (lane == 0 && i > 0 && i < end) before[k] = all[i - 1];
+  }
+#pragma unroll
+  for (uint32_t k = 0; k < kItems; ++k) {
+    const T of_lane_before = FromLaneBefore(elements[k]);
+    if (lane != 0) before[k] = of_lane_before;
+    visit(k, elements[k], before[k], first + k * 32);
+  }
+}
+
+// Whether a run begins at an element.
+template <class T>
+__device__ bool BeginsRun(T element, T before, uint64_t i) {
+  return i == 0 || element != before;
+}
+
+// What one or several threads have seen of the elements.
+template <class T>
+struct Seen {
+  using Bits = std::make_unsigned_t<T>;
+
+  T least;
+  T largest;
+  Bits varying;
+  bool descends;
+
+  __device__ void Merge(T other_least, T other_largest) {
+    least = other_least < least ? other_least : least;
+    largest = largest < other_largest ? other_largest : largest;
+  }
+};
+
+template <class T>
+__device__ T ShuffleDown(T x, uint32_t step) {
+  if constexpr (sizeof(T) == 8) {
+    return static_cast<T>(__shfl_down_sync(kAllLanes, static_cast<unsigned long long>(x), step));
+  } else {
+    return static_cast<T>(__shfl_down_sync(kAllLanes, static_cast<uint32_t>(x), step));
+  }
+}
+
+// Adds what the threads of a warp have seen to the facts.
+template <class T>
+__device__ void AddTo(KeyFacts* const facts, Seen<T> seen) {
+#pragma unroll
+  for (uint32_t step = 16; step > 0; step /= 2) {
+    seen.Merge(ShuffleDown(seen.least, step), ShuffleDown(seen.largest, step));
+    seen.varying |= ShuffleDown(seen.varying, step);
+  }
+  const bool any_descends = __any_sync(kAllLanes, seen.descends);
+  if (threadIdx.x % 32 != 0) return;
+  atomicMax(AtomicWord(&facts->least_inverted), ~OrderedKey(seen.least));
+  atomicMax(AtomicWord(&facts->largest), OrderedKey(seen.largest));
+  if (seen.varying != 0) atomicOr(AtomicWord(&facts->varying_bits), seen.varying);
+  if (any_descends) atomicOr(AtomicWord(&facts->has_descent), 1ull);
+}
+
+template <class T>
+__global__ void __launch_bounds__(kKeyThreads)
+    Survey(const KeyChunks chunks, const void* const elements, KeyFacts* const facts,
+           uint64_t* const run_counts) {
+  const Chunk chunk = ChunkOf(chunks);
+  if (chunks.count == 0) {
+    if (threadIdx.x == 0) run_counts[blockIdx.x] = 0;
+    return;
+  }
+  using Bits = typename Seen<T>::Bits;
+  const T* const all = static_cast<const T*>(elements);
+  const T first = all[0];
+  Seen<T> seen{.least = first, .largest = first, .varying = 0, .descends = false};
+  uint64_t runs = 0;
+  for (uint64_t turn = chunk.begin; turn < chunk.end; turn += kTurn) {
+    ForEachOfTurn(all, turn, chunk.end, [&](uint32_t, T element, T before, uint64_t i) {
+      if (i >= chunk.end) return;
+      seen.Merge(element, element);
+      seen.varying |= static_cast<Bits>(static_cast<Bits>(element) ^ static_cast<Bits>(first));
+      seen.descends |= element < before;
+      runs += BeginsRun(element, before, i) ? 1 : 0;
+    });
+  }
+  AddTo(facts, seen);
+  uint64_t total;
+  SumBefore(runs, &total);
+  if (threadIdx.x == 0) run_counts[blockIdx.x] = total;
+}
+
+template <class T>
+__global__ void __launch_bounds__(kKeyThreads)
+    WriteRuns(const KeyChunks chunks, const RunArrays runs) {
+  const Chunk chunk = ChunkOf(chunks);
+  const T* const all = static_cast<const T*>(runs.elements);
+  const uint32_t lane = threadIdx.x % 32;
+  uint64_t run = runs.counts[blockIdx.x];
+  for (uint64_t turn = chunk.begin; turn < chunk.end; turn += kTurn) {
+    T elements[kItems];
+    uint64_t indices[kItems];
+    uint32_t begins[kItems];  // The lanes whose element k begins a run.
+    uint32_t of_warp = 0;
+    ForEachOfTurn(all, turn, chunk.end, [&](uint32_t k, T element, T before, uint64_t i) {
+      elements[k] = element;
+      indices[k] = i;
+      begins[k] = __ballot_sync(kAllLanes, i < chunk.end && BeginsRun(element, before, i));
+      of_warp += __popc(begins[k]);
+    });
+    uint32_t total;
+    const uint32_t before_warp = SumBefore(lane == 0 ? of_warp : 0, &total);
+    uint64_t place = run + __shfl_sync(kAllLanes, before_warp, 0);
+#pragma unroll
+    for (uint32_t k = 0; k < kItems; ++k) {
+      if ((begins[k] >> lane & 1) != 0) {
+        const uint64_t own = place + __popc(begins[k] & ((1u << lane) - 1));
+        runs.numbers[own] = OrderedKey(elements[k]);
+        runs.begins[own] = indices[k];
+      }
+      place += __popc(begins[k]);
+    }
+    run += total;
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) runs.begins[runs.run_count] = chunks.count;
+}
+
+__global__ void __launch_bounds__(kKeyThreads)
+    LargestRun(const uint64_t* const begins, const uint64_t run_count, KeyFacts* const facts) {
+  uint64_t largest = 0;
+  for (uint64_t i = FirstElement(); i < run_count; i += ElementStep()) {
+    const uint64_t size = begins[i + 1] - begins[i];
+    largest = largest > size ? largest : size;
+  }
+#pragma unroll
+  for (uint32_t step = 16; step > 0; step /= 2) {
+    const uint64_t other = ShuffleDown(largest, step);
+    largest = largest > other ? largest : other;
+  }
+  if (threadIdx.x % 32 == 0) atomicMax(AtomicWord(&facts->largest_run), largest);
+}
+
+// find(tag) for integer types of elements; null for others.
+template <class Kernel, class Find>
+Kernel FindOfIntegers(ElementType type, Find find) {
+  return VisitElementType(type, [&](auto tag) -> Kernel {
+    using T = typename decltype(tag)::type;
+    if constexpr (IntegerElement<T>) return find(tag);
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+SurveyKernel FindSurveyKernel(ElementType type) {
+  return FindOfIntegers<SurveyKernel>(
+      type, [](auto tag) -> SurveyKernel { return Survey<typename decltype(tag)::type>; });
+}
+
+WriteRunsKernel FindWriteRunsKernel(ElementType type) {
+  return FindOfIntegers<WriteRunsKernel>(
+      type, [](auto tag) -> WriteRunsKernel { return WriteRuns<typename decltype(tag)::type>; });
+}
+
+LargestRunKernel FindLargestRunKernel() { return LargestRun; }
+
+}  // namespace gridfold::kernels::cuda

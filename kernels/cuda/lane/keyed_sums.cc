@@ -1,0 +1,143 @@
+// Sums by key where keys are few: nothing is brought in order, but the keys are counted as samples
+// of a histogram, and once more with the values as weights, whose sums are exact as those of a
+// reduction are (numerics/sums/weight_sum.h).
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "kernels/accumulators/reduction_finish.h"
+#include "kernels/contract/histogram.h"
+#include "kernels/cuda/lane/lane.h"
+#include "kernels/numerics/sums/weight_sum.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+// Whose sums are brought to the host, where they are finished.
+constexpr uint64_t kBinsMax = 65'536;
+// Elements for each bin, below which counters cost more than a sort.
+constexpr uint64_t kElementsPerBin = 4;
+
+bool IsResident(const InputSpan& span) { return std::holds_alternative<ResidentSpan>(span); }
+
+// Whether sums and counts are all that is asked for.
+bool AsksForSums(const KeyedReductionPlan& plan) {
+  return (PartsOf(plan.reduction) & ~kSumPart) == 0 && !HasFloatingProduct(plan.reduction) &&
+         !plan.reduction.return_states && plan.quantiles.targets.empty();
+}
+
+// The bits of a range's or interval's first key.
+uint64_t FirstKey(const PlannedBins& bins) {
+  return bins.first_unsigned_value != 0 ? bins.first_unsigned_value
+                                        : static_cast<uint64_t>(bins.first_value);
+}
+
+// The groups that bins stand for begin with this one.
+uint64_t FirstGroup(const KeyedReductionPlan& plan, const HistogramPlan& counts) {
+  if (!plan.has_bins()) return FirstKey(counts.bins.front());
+  if (!plan.refuses_outside) return 0;
+  return FirstKey(counts.bins.front()) - FirstKey(plan.axes.front().bins.front());
+}
+
+// The values of the groups that occur, from the sums of all bins.
+absl::StatusOr<ReductionResult> ValuesOf(const ReductionPlan& groups,
+                                         const std::vector<uint64_t>& counts,
+                                         const HistogramWeightStates& sums) {
+  ValueCollector values(groups, AnswerOf::kArray);
+  absl::Status status = VisitElementType(groups.array.element_type, [&](auto tag) -> absl::Status {
+    using T = typename decltype(tag)::type;
+    const auto& of_bins = std::get<std::vector<WeightSum<T>>>(sums);
+    FullState<ComputeType<T>> state;
+    uint64_t group = 0;
+    for (size_t bin = 0; bin < counts.size(); ++bin) {
+      if (counts[bin] == 0) continue;
+      state.template Part<kSumPart>().sum = of_bins[bin];
+      absl::Status added = values.Add(group++, counts[bin], state);
+      if (!added.ok()) return added;
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  return std::move(values).Finish();
+}
+
+}  // namespace
+
+std::optional<HistogramPlan> CudaLane::PlanKeyCounts(const KeyedReductionPlan& plan,
+                                                     const KeyedInput& input,
+                                                     const std::vector<PlannedBins>& bins) const {
+  if (plan.axes.size() != 1 || plan.refuses_outside) return std::nullopt;
+  HistogramPlan counts = plan.axes.front();
+  counts.bins = bins;
+  counts.bins.front().automatic_range = false;  // It has been found.
+  if (!SumsByHistogram(plan, input, counts)) return std::nullopt;
+  return counts;
+}
+
+std::optional<HistogramPlan> CudaLane::PlanKeyCounts(
+    const KeyedReductionPlan& plan, const KeyedInput& input,
+    const std::optional<KeyInterval>& interval) const {
+  if (!interval) return std::nullopt;
+  IntegerBinsSpec bins{.bin_count = interval->key_count};
+  if (IsUnsigned(plan.keys.element_type) && static_cast<int64_t>(interval->first_key) < 0) {
+    bins.first_unsigned_value = interval->first_key;
+  } else {
+    bins.first_value = static_cast<int64_t>(interval->first_key);
+  }
+  HistogramSpec spec;
+  spec.bins.push_back(bins);
+  absl::StatusOr<HistogramPlan> counts = PlanHistogram(plan.keys, std::move(spec), kBinsMax);
+  if (!counts.ok() || !SumsByHistogram(plan, input, *counts)) return std::nullopt;
+  return *std::move(counts);
+}
+
+bool CudaLane::SumsByHistogram(const KeyedReductionPlan& plan, const KeyedInput& input,
+                               const HistogramPlan& counts) const {
+  const uint64_t bin_count = counts.total_bin_count();
+  return AsksForSums(plan) && IsResident(input.keys) && IsResident(input.values) &&
+         bin_count <= std::min(kBinsMax, options_.bin_count_max) &&
+         plan.keys.element_count / kElementsPerBin >= bin_count;
+}
+
+absl::Status CudaLane::SumByHistogram(const KeyedReductionPlan& plan, const HistogramPlan& counts,
+                                      const KeyedInput& input, const std::stop_token& stop,
+                                      RunStatistics& statistics, KeyedReductionResult& result) {
+  const auto count = [&](const HistogramPlan& histogram, const InputSpan& weights) {
+    RunStatistics run;
+    absl::StatusOr<HistogramResult> counted = RunHistogram(
+        histogram, {.array = input.keys, .y_array = HostSpan{}, .weights = weights}, stop, run);
+    statistics.Add(run);
+    return counted;
+  };
+  const absl::StatusOr<HistogramResult> counted = count(counts, HostSpan{});
+  if (!counted.ok()) return counted.status();
+  HistogramPlan weighted = counts;
+  weighted.weight_type = plan.reduction.array.element_type;
+  weighted.return_states = true;
+  const absl::StatusOr<HistogramResult> summed = count(weighted, input.values);
+  if (!summed.ok()) return summed.status();
+
+  const HistogramCounts& channel = counted->channels.front();
+  result.underflow_count = channel.underflow_count;
+  result.overflow_count = channel.overflow_count;
+  result.nan_count = channel.nan_count;
+  const uint64_t first_group = FirstGroup(plan, counts);
+  result.offsets.push_back(0);
+  for (size_t bin = 0; bin < channel.counts.size(); ++bin) {
+    if (channel.counts[bin] == 0) continue;
+    result.groups.push_back(first_group + bin);
+    result.offsets.push_back(result.offsets.back() + channel.counts[bin]);
+  }
+  statistics.strategy = "by-key/histogram";
+  if (result.groups.size() > plan.group_count_max) return TooManyKeys(plan);
+  absl::StatusOr<ReductionResult> values =
+      ValuesOf(PlanOfGroups(plan, result.offsets), channel.counts, summed->weight_states);
+  if (!values.ok()) return values.status();
+  result.reduction = *std::move(values);
+  return absl::OkStatus();
+}
+
+}  // namespace gridfold::kernels::cuda
