@@ -64,7 +64,8 @@ absl::StatusOr<ReductionResult> CudaLane::ReduceInParts(const ReductionPlan& pla
     const ResidentSpan elements{part.arrays[0] + used_bytes, batch.array.size_bytes()};
     ReductionResult result = MakeReductionResult(batch);
     const absl::Status status = RunPart(part, statistics, [&](RunStatistics& run) {
-      return Reduce(batch, elements, stop, run, result);
+      const auto stage = [&] { return StageReductionInput(batch, elements, stop); };
+      return Reduce(batch, stage, stop, run, result);
     });
     if (!status.ok()) return status;
     return result;
