@@ -82,6 +82,8 @@ struct HistogramPlan {
   bool sparse = false;
   std::vector<double> quantiles;
   bool return_states = false;
+  // Whether the states of negative zeros alone must differ from those of zeros.
+  bool keeps_zero_signs = true;
   std::string strategy{};  // Which is to run it; empty: the engine's choice.
 
   // Counters of all channels together (two dimensions: the product of both bin counts).

@@ -22,6 +22,7 @@ struct KeyFacts {
   uint64_t largest = 0;
   uint64_t varying_bits = 0;  // In which keys differ.
   uint64_t has_descent = 0;   // Whether a key is smaller than the one before it.
+  uint64_t run_count = 0;     // Runs of equal ones.
   uint64_t outcomes[3] = {};  // Underflow, overflow, NaN.
   uint64_t dropped_count = 0;
   uint64_t first_outside_inverted = 0;  // The inverse of the index of the first key in no bin.
@@ -120,6 +121,11 @@ GatherKernel FindGatherKernel(uint64_t element_bytes);
 // In place: positions[i] = places[positions[i]].
 using MapPlacesKernel = void (*)(const uint32_t* places, uint64_t* positions, uint64_t count);
 MapPlacesKernel FindMapPlacesKernel();
+
+// --- Negative zeros: *found becomes 1 where one is among floating-point elements.
+
+using FindNegativeZerosKernel = void (*)(const void* elements, uint64_t count, uint32_t* found);
+FindNegativeZerosKernel NegativeZerosKernelOf(uint64_t element_bytes);
 
 }  // namespace gridfold::kernels::cuda
 

@@ -163,10 +163,11 @@ absl::Status GroupOrderer::ReadFacts() {
 
 absl::Status GroupOrderer::SurveyElements(ElementType type, const void* elements) {
   const KeyChunks chunks = CutChunks();
-  absl::Status status = Launch(FindSurveyKernel(type), OverChunks(chunks), stream_, chunks,
-                               elements, device_facts_, counts_);
-  // Nothing but the counts is new of what has been sorted.
-  return status.ok() && !order_.is_sorted ? ReadFacts() : status;
+  const LaunchShape shape = OverChunks(chunks);
+  absl::Status status =
+      Launch(FindSurveyKernel(type), shape, stream_, chunks, elements, device_facts_, counts_);
+  if (status.ok()) status = ScanLists(1, shape.grid.x, &device_facts_->run_count);
+  return status.ok() ? ReadFacts() : status;
 }
 
 uint64_t GroupOrderer::FirstOfRange() const {
@@ -268,7 +269,7 @@ absl::Status GroupOrderer::SortByDigit(const SortPass& pass) {
   if (!order_.is_sorted) arrays.payload = widths_.carries_values ? input_.values : nullptr;
   absl::Status status =
       Launch(FindCountDigitsKernel(is_narrow_), shape, stream_, pass, from.numbers, counts_);
-  if (status.ok()) status = ScanLists(kDigits, shape.grid.x);
+  if (status.ok()) status = ScanLists(kDigits, shape.grid.x, totals_);
   if (status.ok()) {
     status = Launch(FindSortKernel(is_narrow_, widths_.payload_bytes == 4), shape, stream_, pass,
                     arrays, counts_, totals_);
@@ -278,19 +279,15 @@ absl::Status GroupOrderer::SortByDigit(const SortPass& pass) {
   return status;
 }
 
-absl::Status GroupOrderer::ScanLists(uint32_t lists, uint64_t length) {
+absl::Status GroupOrderer::ScanLists(uint32_t lists, uint64_t length, uint64_t* totals) {
   return Launch(FindScanCountsKernel(), {.grid = dim3(lists), .block = dim3(kKeyThreads)}, stream_,
-                counts_, length, totals_);
+                counts_, length, totals);
 }
 
 absl::Status GroupOrderer::FindRuns(ElementType type, const void* elements) {
   const KeyChunks chunks = CutChunks();
   const LaunchShape shape = OverChunks(chunks);
-  absl::Status status = ScanLists(1, shape.grid.x);
-  uint64_t run_count = 0;
-  const MutableHostSpan to = BytesOf(std::span(&run_count, 1));
-  if (status.ok()) status = copy_(totals_, std::span(&to, 1));
-  if (!status.ok()) return status;
+  const uint64_t run_count = facts_.run_count;
   // The last run is that of what is in no group.
   order_.group_count = run_count - (facts_.dropped_count > 0 ? 1 : 0);
   if (run_count > RunsMax(plan_) || order_.group_count > plan_.group_count_max) {
@@ -300,12 +297,12 @@ absl::Status GroupOrderer::FindRuns(ElementType type, const void* elements) {
   uint64_t* const begins = runs_ + run_count;
   order_.numbers = runs_;
   order_.offsets = begins;
-  status = Launch(FindWriteRunsKernel(type), shape, stream_, chunks,
-                  RunArrays{.elements = elements,
-                            .counts = counts_,
-                            .run_count = run_count,
-                            .numbers = runs_,
-                            .begins = begins});
+  absl::Status status = Launch(FindWriteRunsKernel(type), shape, stream_, chunks,
+                               RunArrays{.elements = elements,
+                                         .counts = counts_,
+                                         .run_count = run_count,
+                                         .numbers = runs_,
+                                         .begins = begins});
   if (status.ok()) {
     status = Launch(FindLargestRunKernel(), OverElements(order_.group_count), stream_, begins,
                     order_.group_count, device_facts_);

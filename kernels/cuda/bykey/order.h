@@ -132,7 +132,7 @@ class GroupOrderer {
   absl::Status NumberByBin();
   absl::Status Sort();
   absl::Status SortByDigit(const SortPass& pass);
-  absl::Status ScanLists(uint32_t lists, uint64_t length);
+  absl::Status ScanLists(uint32_t lists, uint64_t length, uint64_t* totals);
   // Of elements in order.
   absl::Status FindRuns(ElementType type, const void* elements);
   absl::Status FindValues();

@@ -14,45 +14,50 @@ namespace {
 constexpr uint32_t kItems = 8;
 constexpr uint32_t kTurn = kKeyThreads * kItems;
 
-// What the lane before this one has.
+// What the lane before this one has; of lane 0, what the last lane has.
 template <class T>
 __device__ T FromLaneBefore(T x) {
+  const uint32_t lane_before = (threadIdx.x + 31) % 32;
   if constexpr (sizeof(T) == 8) {
-    return static_cast<T>(__shfl_up_sync(kAllLanes, static_cast<unsigned long long>(x), 1));
+    return static_cast<T>(__shfl_sync(kAllLanes, static_cast<unsigned long long>(x), lane_before));
   } else {
-    return static_cast<T>(__shfl_up_sync(kAllLanes, static_cast<uint32_t>(x), 1));
+    return static_cast<T>(__shfl_sync(kAllLanes, static_cast<uint32_t>(x), lane_before));
   }
 }
 
-// Calls visit(k, element, the one before it, its index) for the kItems elements of a turn that the
-// thread takes; an index from `end` on has no element. The first of all has itself before it. A
-// warp's elements follow one another, lane by lane for each k. All threads of the block call it.
+// A block's elements of a turn. A warp's follow one another, lane by lane for each of its kItems.
+struct TurnPlace {
+  uint64_t first;  // The thread's first element; the others follow 32 apart.
+  uint32_t left;   // Elements from there on.
+
+  __device__ TurnPlace(uint64_t turn, uint64_t end)
+      : first(turn + threadIdx.x / 32 * (32 * kItems) + threadIdx.x % 32),
+        left(end <= first ? 0 : static_cast<uint32_t>(end - first < kTurn ? end - first : kTurn)) {}
+  __device__ bool has(uint32_t k) const { return k * 32 < left; }
+};
+
+// Calls visit(k, element, the one before it, whether there is an element) for the kItems elements
+// that the thread has there. The first of all has itself before it. All lanes of a warp call it.
 template <class T, class Visit>
-__device__ void ForEachOfTurn(const T* const all, uint64_t turn, uint64_t end, Visit visit) {
-  const uint32_t lane = threadIdx.x % 32;
-  const uint64_t first = turn + threadIdx.x / 32 * (32 * kItems) + lane;
+__device__ void ForEachThere(const T* const all, const TurnPlace& place, Visit visit) {
+  const bool is_first_lane = threadIdx.x % 32 == 0;
   T elements[kItems];
-  T before[kItems];
 #pragma unroll
   for (uint32_t k = 0; k < kItems; ++k) {
-    const uint64_t i = first + k * 32;
-    elements[k] = i < end ? all[i] : T{0};
-    before[k] = elements[k];
-    if (lane == 0 && i > 0 && i < end) before[k] = all[i - 1];
+    elements[k] = place.has(k) ? all[place.first + k * 32] : T{0};
   }
+  T of_last_lane = elements[0];
+  if (is_first_lane && place.first > 0 && place.has(0)) of_last_lane = all[place.first - 1];
 #pragma unroll
   for (uint32_t k = 0; k < kItems; ++k) {
     const T of_lane_before = FromLaneBefore(elements[k]);
-    if (lane != 0) before[k] = of_lane_before;
-    visit(k, elements[k], before[k], first + k * 32);
+    visit(k, elements[k], is_first_lane ? of_last_lane : of_lane_before, place.has(k));
+    of_last_lane = of_lane_before;
   }
 }
 
-// Whether a run begins at an element.
-template <class T>
-__device__ bool BeginsRun(T element, T before, uint64_t i) {
-  return i == 0 || element != before;
-}
+// Whether the thread's first element there is the first of all, with which a run begins.
+__device__ bool IsFirstOfAll(const TurnPlace& place) { return place.first == 0 && place.has(0); }
 
 // What one or several threads have seen of the elements.
 template <class T>
@@ -108,19 +113,21 @@ __global__ void __launch_bounds__(kKeyThreads)
   const T* const all = static_cast<const T*>(elements);
   const T first = all[0];
   Seen<T> seen{.least = first, .largest = first, .varying = 0, .descends = false};
-  uint64_t runs = 0;
+  uint32_t runs = 0;
   for (uint64_t turn = chunk.begin; turn < chunk.end; turn += kTurn) {
-    ForEachOfTurn(all, turn, chunk.end, [&](uint32_t, T element, T before, uint64_t i) {
-      if (i >= chunk.end) return;
+    const TurnPlace place(turn, chunk.end);
+    runs += IsFirstOfAll(place) ? 1 : 0;
+    ForEachThere(all, place, [&](uint32_t, T element, T before, bool is_element) {
+      if (!is_element) return;
       seen.Merge(element, element);
       seen.varying |= static_cast<Bits>(static_cast<Bits>(element) ^ static_cast<Bits>(first));
       seen.descends |= element < before;
-      runs += BeginsRun(element, before, i) ? 1 : 0;
+      runs += element != before ? 1 : 0;
     });
   }
   AddTo(facts, seen);
   uint64_t total;
-  SumBefore(runs, &total);
+  SumBefore(uint64_t{runs}, &total);
   if (threadIdx.x == 0) run_counts[blockIdx.x] = total;
 }
 
@@ -132,27 +139,28 @@ __global__ void __launch_bounds__(kKeyThreads)
   const uint32_t lane = threadIdx.x % 32;
   uint64_t run = runs.counts[blockIdx.x];
   for (uint64_t turn = chunk.begin; turn < chunk.end; turn += kTurn) {
+    const TurnPlace place(turn, chunk.end);
+    const bool is_first_of_all = IsFirstOfAll(place);
     T elements[kItems];
-    uint64_t indices[kItems];
     uint32_t begins[kItems];  // The lanes whose element k begins a run.
     uint32_t of_warp = 0;
-    ForEachOfTurn(all, turn, chunk.end, [&](uint32_t k, T element, T before, uint64_t i) {
+    ForEachThere(all, place, [&](uint32_t k, T element, T before, bool is_element) {
       elements[k] = element;
-      indices[k] = i;
-      begins[k] = __ballot_sync(kAllLanes, i < chunk.end && BeginsRun(element, before, i));
+      const bool begins_here = is_element && (element != before || (k == 0 && is_first_of_all));
+      begins[k] = __ballot_sync(kAllLanes, begins_here);
       of_warp += __popc(begins[k]);
     });
     uint32_t total;
     const uint32_t before_warp = SumBefore(lane == 0 ? of_warp : 0, &total);
-    uint64_t place = run + __shfl_sync(kAllLanes, before_warp, 0);
+    uint64_t next = run + __shfl_sync(kAllLanes, before_warp, 0);
 #pragma unroll
     for (uint32_t k = 0; k < kItems; ++k) {
       if ((begins[k] >> lane & 1) != 0) {
-        const uint64_t own = place + __popc(begins[k] & ((1u << lane) - 1));
+        const uint64_t own = next + __popc(begins[k] & ((1u << lane) - 1));
         runs.numbers[own] = OrderedKey(elements[k]);
-        runs.begins[own] = indices[k];
+        runs.begins[own] = place.first + k * 32;
       }
-      place += __popc(begins[k]);
+      next += __popc(begins[k]);
     }
     run += total;
   }

@@ -3,13 +3,16 @@
 // reduction are (numerics/sums/weight_sum.h).
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "kernels/accumulators/reduction_finish.h"
 #include "kernels/contract/histogram.h"
+#include "kernels/cuda/bykey/zeros.h"
 #include "kernels/cuda/lane/lane.h"
+#include "kernels/numerics/statistics/statistic_value.h"
 #include "kernels/numerics/sums/weight_sum.h"
 
 namespace gridfold::kernels::cuda {
@@ -42,10 +45,42 @@ uint64_t FirstGroup(const KeyedReductionPlan& plan, const HistogramPlan& counts)
   return FirstKey(counts.bins.front()) - FirstKey(plan.axes.front().bins.front());
 }
 
-// The values of the groups that occur, from the sums of all bins.
-absl::StatusOr<ReductionResult> ValuesOf(const ReductionPlan& groups,
-                                         const std::vector<uint64_t>& counts,
-                                         const HistogramWeightStates& sums) {
+// What is kept of the sums of bins.
+enum class Keeps : uint8_t {
+  kRounded,
+  kStates,              // Of which those of negative zeros may be those of zeros.
+  kStatesAndZeroSigns,  // Which takes additions in more than a window (weights/windows.cu).
+};
+
+// The least from which the values of groups can be had, but for the signs of zeros.
+Keeps LeastFor(const ReductionPlan& plan) {
+  if (!IsFloatingPoint(plan.array.element_type)) return Keeps::kStatesAndZeroSigns;
+  for (const Statistic statistic : plan.statistics) {
+    if (statistic != Statistic::kSum && statistic != Statistic::kCount) return Keeps::kStates;
+  }
+  return Keeps::kRounded;
+}
+
+HistogramPlan PlanSums(const HistogramPlan& counts, ElementType type, Keeps keeps) {
+  HistogramPlan sums = counts;
+  sums.weight_type = type;
+  sums.return_states = keeps != Keeps::kRounded;
+  sums.keeps_zero_signs = keeps == Keeps::kStatesAndZeroSigns;
+  return sums;
+}
+
+// Whether the sum of a bin with elements is a zero.
+bool HasZero(const std::vector<uint64_t>& counts, const std::vector<double>& sums) {
+  for (size_t bin = 0; bin < counts.size(); ++bin) {
+    if (counts[bin] != 0 && sums[bin] == 0) return true;
+  }
+  return false;
+}
+
+// The values of the groups that occur, from the states of all bins' sums.
+absl::StatusOr<ReductionResult> ValuesOfStates(const ReductionPlan& groups,
+                                               const std::vector<uint64_t>& counts,
+                                               const HistogramWeightStates& sums) {
   ValueCollector values(groups, AnswerOf::kArray);
   absl::Status status = VisitElementType(groups.array.element_type, [&](auto tag) -> absl::Status {
     using T = typename decltype(tag)::type;
@@ -62,6 +97,20 @@ absl::StatusOr<ReductionResult> ValuesOf(const ReductionPlan& groups,
   });
   if (!status.ok()) return status;
   return std::move(values).Finish();
+}
+
+// The same of sums and counts, from rounded sums.
+ReductionResult ValuesOfRounded(const ReductionPlan& groups, const std::vector<uint64_t>& counts,
+                                const std::vector<double>& sums) {
+  ReductionResult result = MakeReductionResult(groups);
+  for (StatisticColumn& column : result.columns) {
+    uint64_t group = 0;
+    for (size_t bin = 0; bin < counts.size(); ++bin) {
+      if (counts[bin] == 0) continue;
+      column.slots[group++] = column.statistic == Statistic::kCount ? counts[bin] : Slot(sums[bin]);
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -114,12 +163,6 @@ absl::Status CudaLane::SumByHistogram(const KeyedReductionPlan& plan, const Hist
   };
   const absl::StatusOr<HistogramResult> counted = count(counts, HostSpan{});
   if (!counted.ok()) return counted.status();
-  HistogramPlan weighted = counts;
-  weighted.weight_type = plan.reduction.array.element_type;
-  weighted.return_states = true;
-  const absl::StatusOr<HistogramResult> summed = count(weighted, input.values);
-  if (!summed.ok()) return summed.status();
-
   const HistogramCounts& channel = counted->channels.front();
   result.underflow_count = channel.underflow_count;
   result.overflow_count = channel.overflow_count;
@@ -131,13 +174,56 @@ absl::Status CudaLane::SumByHistogram(const KeyedReductionPlan& plan, const Hist
     result.groups.push_back(first_group + bin);
     result.offsets.push_back(result.offsets.back() + channel.counts[bin]);
   }
-  statistics.strategy = "by-key/histogram";
   if (result.groups.size() > plan.group_count_max) return TooManyKeys(plan);
+
+  const ElementType type = plan.reduction.array.element_type;
+  Keeps keeps = LeastFor(plan.reduction);
+  absl::StatusOr<HistogramResult> summed = count(PlanSums(counts, type, keeps), input.values);
+  if (!summed.ok()) return summed.status();
+  if (keeps != Keeps::kStatesAndZeroSigns &&
+      HasZero(channel.counts, summed->channels.front().weight_sums)) {
+    const absl::StatusOr<bool> has_signs = HasNegativeZeros(plan, input, stop, statistics);
+    if (!has_signs.ok()) return has_signs.status();
+    if (*has_signs) {
+      keeps = Keeps::kStatesAndZeroSigns;
+      summed = count(PlanSums(counts, type, keeps), input.values);
+      if (!summed.ok()) return summed.status();
+    }
+  }
+  statistics.strategy = "by-key/histogram";
+  const ReductionPlan groups = PlanOfGroups(plan, result.offsets);
+  if (keeps == Keeps::kRounded) {
+    result.reduction =
+        ValuesOfRounded(groups, channel.counts, summed->channels.front().weight_sums);
+    return absl::OkStatus();
+  }
   absl::StatusOr<ReductionResult> values =
-      ValuesOf(PlanOfGroups(plan, result.offsets), channel.counts, summed->weight_states);
+      ValuesOfStates(groups, channel.counts, summed->weight_states);
   if (!values.ok()) return values.status();
   result.reduction = *std::move(values);
   return absl::OkStatus();
+}
+
+absl::StatusOr<bool> CudaLane::HasNegativeZeros(const KeyedReductionPlan& plan,
+                                                const KeyedInput& input,
+                                                const std::stop_token& stop,
+                                                RunStatistics& statistics) {
+  uint32_t found = 0;
+  RunStatistics run;
+  const absl::Status status = Run(run, [&]() -> absl::Status {
+    if (absl::Status begun = BeginKernels(stop); !begun.ok()) return begun;
+    auto* const place = reinterpret_cast<uint32_t*>(input.room.data);
+    absl::Status launched = LaunchFindNegativeZeros(
+        plan.reduction.array.element_type, std::get<ResidentSpan>(input.values).data,
+        plan.keys.element_count, place, properties_, stream_.get());
+    if (launched.ok()) launched = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
+    if (!launched.ok()) return launched;
+    const MutableHostSpan to{reinterpret_cast<std::byte*>(&found), sizeof(found)};
+    return CopyOut(input.room.data, std::span(&to, 1), stop);
+  });
+  statistics.Add(run);
+  if (!status.ok()) return status;
+  return found != 0;
 }
 
 }  // namespace gridfold::kernels::cuda

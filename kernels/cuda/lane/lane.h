@@ -199,6 +199,9 @@ class CudaLane final : public Lane {
   absl::Status SumByHistogram(const KeyedReductionPlan& plan, const HistogramPlan& counts,
                               const KeyedInput& input, const std::stop_token& stop,
                               RunStatistics& statistics, KeyedReductionResult& result);
+  // Among the values, which are resident and floating-point.
+  absl::StatusOr<bool> HasNegativeZeros(const KeyedReductionPlan& plan, const KeyedInput& input,
+                                        const std::stop_token& stop, RunStatistics& statistics);
 
   // A scan between device memory, from and to the carry's value, if there is one. Returns whether
   // all results fit.

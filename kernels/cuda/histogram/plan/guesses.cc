@@ -76,9 +76,10 @@ SampleKind SampleKindOf(ElementType type) {
 }  // namespace
 
 bool FitsWindows(const HistogramPlan& plan) {
-  return plan.weight_type.has_value() &&
-         !(plan.return_states && IsFloatingPoint(*plan.weight_type)) && plan.channel_count == 1 &&
-         !plan.two_dimensional &&
+  if (!plan.weight_type.has_value()) return false;
+  const bool keeps_zero_signs =
+      plan.return_states && plan.keeps_zero_signs && IsFloatingPoint(*plan.weight_type);
+  return !keeps_zero_signs && plan.channel_count == 1 && !plan.two_dimensional &&
          FindWindowWeightsKernel(plan.array.element_type, *plan.weight_type) != nullptr;
 }
 

@@ -36,9 +36,8 @@ __device__ Sum SumOf(const WeightTable& table, const uint64_t* words) {
     }
   } else {
     sum.AddDigits(digit);
-    // Whether all weights were negative zeros is only looked for where states are asked for; the
-    // rounded zero has no sign.
-    const uint32_t not_kept = table.states == nullptr ? kSawOtherThanNegativeZero : 0;
+    // The rounded zero has no sign.
+    const uint32_t not_kept = table.keeps_zero_signs ? 0 : kSawOtherThanNegativeZero;
     sum.AddFlags(static_cast<uint32_t>(words[digits]) | not_kept);
   }
   return sum;

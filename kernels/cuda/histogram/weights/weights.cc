@@ -153,14 +153,16 @@ absl::Status SumWeights(const HistogramPlan& plan, const CountingLaunch& launch,
   pass.weight_layout = WeightLayoutOf(*plan.weight_type);
   pass.counters = *words;
   // Only a state tells a sum of negative zeros from an empty one.
-  pass.flags_kept = plan.return_states ? kSawNan | kSawOtherThanNegativeZero : kSawNan;
+  const bool keeps_zero_signs = plan.return_states && plan.keeps_zero_signs;
+  pass.flags_kept = keeps_zero_signs ? kSawNan | kSawOtherThanNegativeZero : kSawNan;
   for (; pass.first_bin < bin_count; pass.first_bin += largest.bin_count) {
     pass.pass_bin_count = std::min(largest.bin_count, bin_count - pass.first_bin);
     const WeightTable table{.layout = pass.weight_layout,
                             .words = *words,
                             .bin_count = pass.pass_bin_count,
                             .rounded = rounded + pass.first_bin,
-                            .states = plan.return_states ? *device_states : nullptr};
+                            .states = plan.return_states ? *device_states : nullptr,
+                            .keeps_zero_signs = keeps_zero_signs};
     const uint64_t table_bytes = table.bin_count * table.layout.words * sizeof(uint64_t);
     GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(table.words, 0, table_bytes, stream));
     absl::Status status =
