@@ -28,7 +28,7 @@ struct WeightTable {
   uint64_t* words = nullptr;
   uint64_t bin_count = 0;
   double* rounded = nullptr;
-  void* states = nullptr;  // WeightSum of the type; null where they are not asked for.
+  void* states = nullptr;         // WeightSum of the type; null where they are not asked for.
   bool keeps_zero_signs = false;  // Whether flags tell that all weights were negative zeros.
 };
 using WeightTableKernel = void (*)(WeightTable);
