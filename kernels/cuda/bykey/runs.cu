@@ -25,7 +25,9 @@ __device__ T FromLaneBefore(T x) {
   }
 }
 
-// A block's elements of a turn. A warp's follow one another, lane by lane for each of its kItems.
+// A thread's elements of a turn of its block, of which a whole one has kTurn. A warp's follow one
+// another, lane by lane for each of its kItems.
+template <bool kIsWhole>
 struct TurnPlace {
   uint64_t first;  // The thread's first element; the others follow 32 apart.
   uint32_t left;   // Elements from there on.
@@ -33,13 +35,23 @@ struct TurnPlace {
   __device__ TurnPlace(uint64_t turn, uint64_t end)
       : first(turn + threadIdx.x / 32 * (32 * kItems) + threadIdx.x % 32),
         left(end <= first ? 0 : static_cast<uint32_t>(end - first < kTurn ? end - first : kTurn)) {}
-  __device__ bool has(uint32_t k) const { return k * 32 < left; }
+  __device__ bool has(uint32_t k) const { return kIsWhole || k * 32 < left; }
+  // Whether the first element is the first of all, with which a run begins.
+  __device__ bool is_first_of_all() const { return first == 0 && has(0); }
 };
+
+// Calls visit(place) for the turns of a chunk, of which the last one may not be whole.
+template <class Visit>
+__device__ void ForEachTurn(const Chunk& chunk, Visit visit) {
+  uint64_t turn = chunk.begin;
+  for (; turn + kTurn <= chunk.end; turn += kTurn) visit(TurnPlace<true>(turn, chunk.end));
+  if (turn < chunk.end) visit(TurnPlace<false>(turn, chunk.end));
+}
 
 // Calls visit(k, element, the one before it, whether there is an element) for the kItems elements
 // that the thread has there. The first of all has itself before it. All lanes of a warp call it.
-template <class T, class Visit>
-__device__ void ForEachThere(const T* const all, const TurnPlace& place, Visit visit) {
+template <class T, class Place, class Visit>
+__device__ void ForEachThere(const T* const all, const Place& place, Visit visit) {
   const bool is_first_lane = threadIdx.x % 32 == 0;
   T elements[kItems];
 #pragma unroll
@@ -55,9 +67,6 @@ __device__ void ForEachThere(const T* const all, const TurnPlace& place, Visit v
     of_last_lane = of_lane_before;
   }
 }
-
-// Whether the thread's first element there is the first of all, with which a run begins.
-__device__ bool IsFirstOfAll(const TurnPlace& place) { return place.first == 0 && place.has(0); }
 
 // What one or several threads have seen of the elements.
 template <class T>
@@ -114,9 +123,8 @@ __global__ void __launch_bounds__(kKeyThreads)
   const T first = all[0];
   Seen<T> seen{.least = first, .largest = first, .varying = 0, .descends = false};
   uint32_t runs = 0;
-  for (uint64_t turn = chunk.begin; turn < chunk.end; turn += kTurn) {
-    const TurnPlace place(turn, chunk.end);
-    runs += IsFirstOfAll(place) ? 1 : 0;
+  ForEachTurn(chunk, [&](const auto& place) {
+    runs += place.is_first_of_all() ? 1 : 0;
     ForEachThere(all, place, [&](uint32_t, T element, T before, bool is_element) {
       if (!is_element) return;
       seen.Merge(element, element);
@@ -124,7 +132,7 @@ __global__ void __launch_bounds__(kKeyThreads)
       seen.descends |= element < before;
       runs += element != before ? 1 : 0;
     });
-  }
+  });
   AddTo(facts, seen);
   uint64_t total;
   SumBefore(uint64_t{runs}, &total);
@@ -138,9 +146,8 @@ __global__ void __launch_bounds__(kKeyThreads)
   const T* const all = static_cast<const T*>(runs.elements);
   const uint32_t lane = threadIdx.x % 32;
   uint64_t run = runs.counts[blockIdx.x];
-  for (uint64_t turn = chunk.begin; turn < chunk.end; turn += kTurn) {
-    const TurnPlace place(turn, chunk.end);
-    const bool is_first_of_all = IsFirstOfAll(place);
+  ForEachTurn(chunk, [&](const auto& place) {
+    const bool is_first_of_all = place.is_first_of_all();
     T elements[kItems];
     uint32_t begins[kItems];  // The lanes whose element k begins a run.
     uint32_t of_warp = 0;
@@ -163,7 +170,7 @@ __global__ void __launch_bounds__(kKeyThreads)
       next += __popc(begins[k]);
     }
     run += total;
-  }
+  });
   if (blockIdx.x == 0 && threadIdx.x == 0) runs.begins[runs.run_count] = chunks.count;
 }
 

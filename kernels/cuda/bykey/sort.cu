@@ -10,26 +10,37 @@ __device__ uint32_t DigitOf(const SortPass& pass, Number number) {
   return static_cast<uint32_t>(number >> pass.first_bit) & pass.mask;
 }
 
-// Lanes with the same digit add their number together: a common digit costs no more than others.
+// Counts in several tables, which lanes take in turn, so that those with the same digit wait for
+// few others.
 template <class Number>
 __global__ void __launch_bounds__(kKeyThreads)
     CountDigits(const SortPass pass, const void* const numbers, uint64_t* const counts) {
-  __shared__ uint32_t counted[kDigits];
-  counted[threadIdx.x] = 0;
+  constexpr uint32_t kTables = 8;
+  constexpr uint32_t kItems = 8;  // Read together.
+  __shared__ uint32_t counted[kDigits * kTables];
+  for (uint32_t i = threadIdx.x; i < kDigits * kTables; i += kKeyThreads) counted[i] = 0;
   __syncthreads();
   const Chunk chunk = ChunkOf(pass.chunks);
-  const uint32_t lanes_below = (1u << (threadIdx.x % 32)) - 1;
-  for (uint64_t turn = chunk.begin; turn < chunk.end; turn += kKeyThreads) {
-    const uint64_t i = turn + threadIdx.x;
-    const bool is_element = i < chunk.end;
-    const uint32_t elements = __ballot_sync(kAllLanes, is_element);
-    if (!is_element) continue;
-    const uint32_t digit = DigitOf(pass, static_cast<const Number*>(numbers)[i]);
-    const uint32_t peers = __match_any_sync(elements, digit);
-    if ((peers & lanes_below) == 0) atomicAdd(&counted[digit], __popc(peers));
+  const Number* const all = static_cast<const Number*>(numbers);
+  const uint32_t table = threadIdx.x % kTables;
+  for (uint64_t turn = chunk.begin; turn < chunk.end; turn += kKeyThreads * kItems) {
+    Number read[kItems];
+#pragma unroll
+    for (uint32_t k = 0; k < kItems; ++k) {
+      const uint64_t i = turn + k * kKeyThreads + threadIdx.x;
+      read[k] = i < chunk.end ? all[i] : Number{0};
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < kItems; ++k) {
+      if (turn + k * kKeyThreads + threadIdx.x >= chunk.end) continue;
+      atomicAdd(&counted[DigitOf(pass, read[k]) * kTables + table], 1u);
+    }
   }
   __syncthreads();
-  counts[threadIdx.x * uint64_t{gridDim.x} + blockIdx.x] = counted[threadIdx.x];
+  uint32_t sum = 0;
+#pragma unroll
+  for (uint32_t t = 0; t < kTables; ++t) sum += counted[threadIdx.x * kTables + t];
+  counts[threadIdx.x * uint64_t{gridDim.x} + blockIdx.x] = sum;
 }
 
 __global__ void __launch_bounds__(kKeyThreads)
@@ -46,12 +57,23 @@ __global__ void __launch_bounds__(kKeyThreads)
   if (threadIdx.x == 0) totals[blockIdx.x] = sum;
 }
 
+// The lanes of the warp that have the same digit, by a word for each digit, all 0 before and after.
+__device__ uint32_t LanesOfDigit(uint32_t* const words, uint32_t digit) {
+  atomicOr(&words[digit], 1u << (threadIdx.x % 32));
+  __syncwarp();
+  const uint32_t lanes = words[digit];
+  __syncwarp();
+  words[digit] = 0;  // By all of them.
+  __syncwarp();
+  return lanes;
+}
+
 // A block takes its chunk tile by tile. Each warp ranks its consecutive elements of the tile among
 // the equal digits before them in the warp; running sums over warps and digits make that a place
 // in the tile, which is brought in order in shared memory, so that runs of equal digits are written
 // together.
 template <class Number, class Payload>
-__global__ void __launch_bounds__(kKeyThreads)
+__global__ void __launch_bounds__(kKeyThreads, sizeof(Number) + sizeof(Payload) == 8 ? 3 : 2)
     Sort(const SortPass pass, const SortArrays arrays, const uint64_t* const counts,
          const uint64_t* const totals) {
   constexpr uint32_t kExchangeBytes =
@@ -59,14 +81,18 @@ __global__ void __launch_bounds__(kKeyThreads)
   __shared__ alignas(8) unsigned char exchange[kExchangeBytes];
   __shared__ uint32_t warp_counts[kKeyWarps][kDigits];
   __shared__ uint32_t tile_begins[kDigits];
-  __shared__ uint64_t next[kDigits];  // Where the digit's next element goes, of all.
+  __shared__ uint32_t next[kDigits];  // Where the digit's next element goes, of all.
+  // Not needed while elements are exchanged.
+  static_assert(kExchangeBytes >= kKeyWarps * kDigits * sizeof(uint32_t));
+  uint32_t* const lanes_of_digits = reinterpret_cast<uint32_t*>(exchange);
   Number* const tile_numbers = reinterpret_cast<Number*>(exchange);
   Payload* const tile_payload = reinterpret_cast<Payload*>(exchange);
 
   const uint32_t digit_of_thread = threadIdx.x;
   uint64_t all;
   const uint64_t before_digit = SumBefore(totals[digit_of_thread], &all);
-  next[digit_of_thread] = before_digit + counts[digit_of_thread * uint64_t{gridDim.x} + blockIdx.x];
+  next[digit_of_thread] = static_cast<uint32_t>(
+      before_digit + counts[digit_of_thread * uint64_t{gridDim.x} + blockIdx.x]);
 
   const Chunk chunk = ChunkOf(pass.chunks);
   const uint32_t lane = threadIdx.x % 32;
@@ -94,14 +120,17 @@ __global__ void __launch_bounds__(kKeyThreads)
       }
     }
 #pragma unroll
-    for (uint32_t w = 0; w < kKeyWarps; ++w) warp_counts[w][threadIdx.x] = 0;
+    for (uint32_t w = 0; w < kKeyWarps; ++w) {
+      warp_counts[w][threadIdx.x] = 0;
+      lanes_of_digits[w * kDigits + threadIdx.x] = 0;
+    }
     __syncthreads();
 
     uint32_t places[kSortItems];
 #pragma unroll
     for (uint32_t k = 0; k < kSortItems; ++k) {
       const uint32_t digit = DigitOf(pass, numbers[k]);
-      const uint32_t peers = __match_any_sync(kAllLanes, digit);
+      const uint32_t peers = LanesOfDigit(lanes_of_digits + warp * kDigits, digit);
       const uint32_t before = warp_counts[warp][digit];
       __syncwarp();
       const uint32_t rank = __popc(peers & lanes_below);
@@ -129,7 +158,7 @@ __global__ void __launch_bounds__(kKeyThreads)
       tile_numbers[places[k]] = numbers[k];
     }
     __syncthreads();
-    uint64_t targets[kSortItems];
+    uint32_t targets[kSortItems];
 #pragma unroll
     for (uint32_t k = 0; k < kSortItems; ++k) {
       const uint32_t i = k * kKeyThreads + threadIdx.x;

@@ -86,27 +86,30 @@ absl::Status CudaLane::ReduceByKey(const KeyedReductionPlan& plan, const KeyedIn
   const auto copy = [&](const void* from, std::span<const MutableHostSpan> to) {
     return CopyOut(static_cast<const std::byte*>(from), to, stop);
   };
-  std::optional<HistogramPlan> counts = PlanKeyCounts(plan, input, result.bins);
+  if (const auto counts = PlanKeyCounts(plan, input, result.bins)) {
+    const absl::StatusOr<bool> done =
+        SumByHistogram(plan, *counts, input, stop, statistics, result);
+    if (!done.ok() || *done) return done.status();
+  }
+  std::optional<HistogramPlan> counts;
   Scratch room(input.room.data, input.room.size_bytes);
   DeviceOrder order;
-  absl::Status status;
-  if (!counts) {
-    status = run([&]() -> absl::Status {
-      DeviceKeyedInput device_input;
-      absl::Status staged = StageKeys(plan, input, result.bins, room, stop, device_input);
-      if (!staged.ok()) return staged;
-      GroupOrderer orderer(plan, result.bins, device_input, room, properties_, stream_.get(), copy);
-      if (absl::Status surveyed = orderer.Survey(); !surveyed.ok()) return surveyed;
-      if (!orderer.is_in_order()) counts = PlanKeyCounts(plan, input, orderer.interval());
-      if (counts) return timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
+  absl::Status status = run([&]() -> absl::Status {
+    DeviceKeyedInput device_input;
+    absl::Status staged = StageKeys(plan, input, result.bins, room, stop, device_input);
+    if (!staged.ok()) return staged;
+    GroupOrderer orderer(plan, result.bins, device_input, room, properties_, stream_.get(), copy);
+    if (absl::Status surveyed = orderer.Survey(); !surveyed.ok()) return surveyed;
+    if (!orderer.is_in_order()) counts = PlanKeyCounts(plan, input, orderer.interval());
+    if (!counts) {
       absl::StatusOr<DeviceOrder> ordered = orderer.Order();
       if (!ordered.ok()) return ordered.status();
       order = *std::move(ordered);
-      return timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
-    });
-    if (!status.ok()) return status;
-  }
-  if (counts) return SumByHistogram(plan, *counts, input, stop, statistics, result);
+    }
+    return timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
+  });
+  if (!status.ok()) return status;
+  if (counts) return SumByHistogram(plan, *counts, input, stop, statistics, result).status();
 
   result.underflow_count = order.underflow_count;
   result.overflow_count = order.overflow_count;
@@ -115,14 +118,16 @@ absl::Status CudaLane::ReduceByKey(const KeyedReductionPlan& plan, const KeyedIn
   // Products and quantiles are planned by the offsets; other statistics need not wait for them.
   const bool fetches_first = HasFloatingProduct(plan.reduction) || !plan.quantiles.targets.empty();
   if (fetches_first) status = run(fetch);
-  if (status.ok())
+  if (status.ok()) {
     status = ReduceGroups(plan, order, result.offsets, stop, statistics, result.reduction);
+  }
   if (status.ok() && !fetches_first) status = run(fetch);
   if (status.ok()) {
     status = FindGroupQuantiles(plan, order, result.offsets, stop, statistics, result.quantiles);
   }
-  if (status.ok())
+  if (status.ok()) {
     status = MapKeyedIndices(order, result.offsets, room, stop, statistics, result.reduction);
+  }
   statistics.strategy = order.is_sorted ? "by-key/sort" : "by-key/in-order";
   return status;
 }

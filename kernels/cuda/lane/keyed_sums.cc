@@ -45,6 +45,21 @@ uint64_t FirstGroup(const KeyedReductionPlan& plan, const HistogramPlan& counts)
   return FirstKey(counts.bins.front()) - FirstKey(plan.axes.front().bins.front());
 }
 
+// The groups that occur, and where they would begin if elements were in order.
+void SetGroups(const KeyedReductionPlan& plan, const HistogramPlan& bins,
+               const HistogramCounts& counted, KeyedReductionResult& result) {
+  result.underflow_count = counted.underflow_count;
+  result.overflow_count = counted.overflow_count;
+  result.nan_count = counted.nan_count;
+  const uint64_t first_group = FirstGroup(plan, bins);
+  result.offsets = {0};
+  for (size_t bin = 0; bin < counted.counts.size(); ++bin) {
+    if (counted.counts[bin] == 0) continue;
+    result.groups.push_back(first_group + bin);
+    result.offsets.push_back(result.offsets.back() + counted.counts[bin]);
+  }
+}
+
 // What is kept of the sums of bins.
 enum class Keeps : uint8_t {
   kRounded,
@@ -118,7 +133,7 @@ ReductionResult ValuesOfRounded(const ReductionPlan& groups, const std::vector<u
 std::optional<HistogramPlan> CudaLane::PlanKeyCounts(const KeyedReductionPlan& plan,
                                                      const KeyedInput& input,
                                                      const std::vector<PlannedBins>& bins) const {
-  if (plan.axes.size() != 1 || plan.refuses_outside) return std::nullopt;
+  if (plan.axes.size() != 1) return std::nullopt;
   HistogramPlan counts = plan.axes.front();
   counts.bins = bins;
   counts.bins.front().automatic_range = false;  // It has been found.
@@ -151,9 +166,11 @@ bool CudaLane::SumsByHistogram(const KeyedReductionPlan& plan, const KeyedInput&
          plan.keys.element_count / kElementsPerBin >= bin_count;
 }
 
-absl::Status CudaLane::SumByHistogram(const KeyedReductionPlan& plan, const HistogramPlan& counts,
-                                      const KeyedInput& input, const std::stop_token& stop,
-                                      RunStatistics& statistics, KeyedReductionResult& result) {
+absl::StatusOr<bool> CudaLane::SumByHistogram(const KeyedReductionPlan& plan,
+                                              const HistogramPlan& counts, const KeyedInput& input,
+                                              const std::stop_token& stop,
+                                              RunStatistics& statistics,
+                                              KeyedReductionResult& result) {
   const auto count = [&](const HistogramPlan& histogram, const InputSpan& weights) {
     RunStatistics run;
     absl::StatusOr<HistogramResult> counted = RunHistogram(
@@ -164,16 +181,8 @@ absl::Status CudaLane::SumByHistogram(const KeyedReductionPlan& plan, const Hist
   const absl::StatusOr<HistogramResult> counted = count(counts, HostSpan{});
   if (!counted.ok()) return counted.status();
   const HistogramCounts& channel = counted->channels.front();
-  result.underflow_count = channel.underflow_count;
-  result.overflow_count = channel.overflow_count;
-  result.nan_count = channel.nan_count;
-  const uint64_t first_group = FirstGroup(plan, counts);
-  result.offsets.push_back(0);
-  for (size_t bin = 0; bin < channel.counts.size(); ++bin) {
-    if (channel.counts[bin] == 0) continue;
-    result.groups.push_back(first_group + bin);
-    result.offsets.push_back(result.offsets.back() + channel.counts[bin]);
-  }
+  if (plan.refuses_outside && channel.underflow_count + channel.overflow_count > 0) return false;
+  SetGroups(plan, counts, channel, result);
   if (result.groups.size() > plan.group_count_max) return TooManyKeys(plan);
 
   const ElementType type = plan.reduction.array.element_type;
@@ -192,16 +201,13 @@ absl::Status CudaLane::SumByHistogram(const KeyedReductionPlan& plan, const Hist
   }
   statistics.strategy = "by-key/histogram";
   const ReductionPlan groups = PlanOfGroups(plan, result.offsets);
-  if (keeps == Keeps::kRounded) {
-    result.reduction =
-        ValuesOfRounded(groups, channel.counts, summed->channels.front().weight_sums);
-    return absl::OkStatus();
-  }
   absl::StatusOr<ReductionResult> values =
-      ValuesOfStates(groups, channel.counts, summed->weight_states);
+      keeps == Keeps::kRounded
+          ? ValuesOfRounded(groups, channel.counts, summed->channels.front().weight_sums)
+          : ValuesOfStates(groups, channel.counts, summed->weight_states);
   if (!values.ok()) return values.status();
   result.reduction = *std::move(values);
-  return absl::OkStatus();
+  return true;
 }
 
 absl::StatusOr<bool> CudaLane::HasNegativeZeros(const KeyedReductionPlan& plan,

@@ -186,8 +186,8 @@ class CudaLane final : public Lane {
   absl::Status MapPositions(const DeviceOrder& order, Scratch& room, const std::stop_token& stop,
                             std::vector<uint64_t>& positions);
   // Sums by key where keys are few: histograms of the keys, without weights and with the values as
-  // weights (keyed_sums.cc). The first one's plan, or nothing where that is not the way: of bins,
-  // or of keys that lie in the interval.
+  // weights (keyed_sums.cc). The first one's plan, or nothing where that is not the way: of bins or
+  // a range, or of keys that lie in the interval.
   std::optional<HistogramPlan> PlanKeyCounts(const KeyedReductionPlan& plan,
                                              const KeyedInput& input,
                                              const std::vector<PlannedBins>& bins) const;
@@ -196,9 +196,10 @@ class CudaLane final : public Lane {
                                              const std::optional<KeyInterval>& interval) const;
   bool SumsByHistogram(const KeyedReductionPlan& plan, const KeyedInput& input,
                        const HistogramPlan& counts) const;
-  absl::Status SumByHistogram(const KeyedReductionPlan& plan, const HistogramPlan& counts,
-                              const KeyedInput& input, const std::stop_token& stop,
-                              RunStatistics& statistics, KeyedReductionResult& result);
+  // Returns false, and leaves the result as it was, where keys are outside of a range.
+  absl::StatusOr<bool> SumByHistogram(const KeyedReductionPlan& plan, const HistogramPlan& counts,
+                                      const KeyedInput& input, const std::stop_token& stop,
+                                      RunStatistics& statistics, KeyedReductionResult& result);
   // Among the values, which are resident and floating-point.
   absl::StatusOr<bool> HasNegativeZeros(const KeyedReductionPlan& plan, const KeyedInput& input,
                                         const std::stop_token& stop, RunStatistics& statistics);
