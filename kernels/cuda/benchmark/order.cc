@@ -45,7 +45,7 @@ absl::Status MeasureQuantiles(KernelBenchmark& benchmark, const ArrayDescription
   auto* const slots = reinterpret_cast<uint64_t*>(static_cast<std::byte*>(*results) + target_bytes);
   const OrderInput input = InputOf(benchmark, array);
   return benchmark.Measure(
-      NameOf(QuantileStrategy(*plan, benchmark.properties()), array, remark, plan->grouping),
+      NameOf(QuantileStrategy(*plan, input, benchmark.properties()), array, remark, plan->grouping),
       array.size_bytes(), Ceiling::kRead, [&] {
         Scratch scratch = benchmark.NewScratch();
         return LaunchQuantiles(*plan, input, targets, slots, scratch, benchmark.properties(),
@@ -64,7 +64,7 @@ absl::Status MeasureTop(KernelBenchmark& benchmark, const ArrayDescription& arra
   auto* const slots = static_cast<uint64_t*>(*results);
   const OrderInput input = InputOf(benchmark, array);
   return benchmark.Measure(
-      NameOf(TopStrategy(*plan, benchmark.properties()), array, remark, plan->grouping),
+      NameOf(TopStrategy(*plan, input, benchmark.properties()), array, remark, plan->grouping),
       array.size_bytes(), Ceiling::kRead, [&] {
         Scratch scratch = benchmark.NewScratch();
         return LaunchTop(*plan, input, {slots, slots + count, slots + 2 * count}, scratch,

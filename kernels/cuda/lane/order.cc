@@ -50,7 +50,6 @@ std::span<std::byte> CudaLane::SpareBeside(const std::byte* elements) const {
 absl::Status CudaLane::Quantiles(const QuantilePlan& plan, const InputSpan& input,
                                  const std::stop_token& stop, RunStatistics& statistics,
                                  QuantileResult& result) {
-  statistics.strategy = QuantileStrategy(plan, properties_);
   statistics.bytes_read = plan.array.size_bytes();
   Scratch scratch = NewScratch();
   const absl::StatusOr<QuantileTarget*> targets =
@@ -66,6 +65,7 @@ absl::Status CudaLane::Quantiles(const QuantilePlan& plan, const InputSpan& inpu
   const OrderInput device_input{{*elements, plan.array.element_count},
                                 reinterpret_cast<const uint64_t*>(memory_.offsets.data()),
                                 SpareBeside(*elements)};
+  statistics.strategy = QuantileStrategy(plan, device_input, properties_);
   std::byte* const answer = AnswerPlace(result.slots.size() * sizeof(uint64_t));
   status = LaunchQuantiles(plan, device_input, *targets, reinterpret_cast<uint64_t*>(answer),
                            scratch, properties_, stream_.get());
@@ -77,7 +77,6 @@ absl::Status CudaLane::Quantiles(const QuantilePlan& plan, const InputSpan& inpu
 
 absl::Status CudaLane::Top(const TopPlan& plan, const InputSpan& input, const std::stop_token& stop,
                            RunStatistics& statistics, TopResult& result) {
-  statistics.strategy = TopStrategy(plan, properties_);
   statistics.bytes_read = plan.array.size_bytes();
   Scratch scratch = NewScratch();
   const absl::StatusOr<const std::byte*> elements =
@@ -86,6 +85,7 @@ absl::Status CudaLane::Top(const TopPlan& plan, const InputSpan& input, const st
   const OrderInput device_input{{*elements, plan.array.element_count},
                                 reinterpret_cast<const uint64_t*>(memory_.offsets.data()),
                                 SpareBeside(*elements)};
+  statistics.strategy = TopStrategy(plan, device_input, properties_);
   // In device memory, since kernels read there what others have written.
   std::byte* const answer = memory_.output.data() + kOutputHeadBytes;
   uint64_t* const slots = reinterpret_cast<uint64_t*>(answer);

@@ -77,14 +77,16 @@ struct WantedKey {
   uint64_t equal = 0;  // Keys of its node.
   uint64_t key = 0;    // Its digits that are known.
   uint32_t node = 0;
+  uint32_t is_known = 0;  // All of it, before digits are counted.
 };
 
 // What is known of a large group between its passes. In device memory.
 struct DigitState {
   uint64_t nan_count = 0;
-  uint64_t kept_count = 0;  // Keys that were kept,
-  uint32_t is_keeping = 0;  // where this pass keeps them,
-  uint32_t reads_kept = 0;  // or reads them.
+  uint64_t kept_count = 0;   // Keys that were kept,
+  uint32_t is_keeping = 0;   // where this pass keeps them,
+  uint32_t reads_kept = 0;   // or reads them.
+  uint32_t is_narrowed = 0;  // Whether they were kept between bounds of a sample (narrow.h).
   uint32_t node_count = 1;
   uint32_t wanted_count = 0;
   WantedKey wanted[kWantedMax];
@@ -97,6 +99,7 @@ struct DigitArguments {
   KeyKind kind;
   uint32_t level = 0;
   uint32_t shared_nodes = 1;
+  bool counts_nans = true;  // With the first digits.
   DigitState* state = nullptr;
   uint64_t* counts = nullptr;  // A table for each node.
   void* kept = nullptr;        // Room for keys.

@@ -1,4 +1,5 @@
 // The selected elements of a large group, by all blocks, once the last one's key is known.
+#include "kernels/cuda/order/last_selected.cuh"
 #include "kernels/cuda/order/sort.cuh"
 
 namespace gridfold::kernels::cuda {
@@ -7,25 +8,6 @@ namespace {
 
 constexpr uint32_t kThreads = kOrderBlockThreads;
 constexpr uint32_t kWarps = kThreads / kWarpLanes;
-
-// What is known of the last selected element.
-template <class T>
-struct LastSelected {
-  OrderKey<T> key;
-  uint64_t taken;  // Equal elements that are selected, of `equal`.
-  uint64_t equal;
-  uint64_t larger;  // Elements that come before all of them.
-
-  __device__ explicit LastSelected(const CollectArguments& arguments) {
-    const WantedKey& wanted = arguments.state->wanted[0];
-    key = static_cast<OrderKey<T>>(wanted.key);
-    equal = wanted.equal;
-    taken = wanted.equal - wanted.left;
-    larger = arguments.selected - taken;
-  }
-  // Which of the equal ones are taken depends on their indices.
-  __device__ bool has_ties() const { return taken < equal; }
-};
 
 // The elements of a block, which follow one another.
 struct Chunk {
@@ -44,7 +26,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) CountEqual(const CollectArguments arguments) {
   __shared__ uint64_t sum;
   const LastSelected<T> last(arguments);
-  if (!last.has_ties()) return;
+  if (last.is_kept || !last.has_ties()) return;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
   const Chunk chunk(arguments.count);
@@ -80,6 +62,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) CollectTop(const CollectArguments arguments) {
   __shared__ TeamTables<BlockTeam> tables;
   const LastSelected<T> last(arguments);
+  if (last.is_kept) return;  // By CollectKept.
   if (IsIgnoredKey<T>(last.key, arguments.kind.ignores_nan)) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
       atomicMin(reinterpret_cast<unsigned long long*>(arguments.lacking_group),
@@ -101,13 +84,8 @@ __global__ void __launch_bounds__(kThreads) CollectTop(const CollectArguments ar
                        is_valid && (key > last.key || (key == last.key && !last.has_ties()));
                    const uint32_t taking = __ballot_sync(kAllLanes, is_taken);
                    if (taking == 0) return;
-                   unsigned long long first = 0;
-                   if (LaneId() == 0) {
-                     first = atomicAdd(reinterpret_cast<unsigned long long*>(arguments.cursor),
-                                       static_cast<unsigned long long>(__popc(taking)));
-                   }
-                   first = __shfl_sync(kAllLanes, first, 0);
-                   if (is_taken) place(first + __popc(taking & LanesBelow()), x, index);
+                   const uint64_t position = TakePlaces(arguments.cursor, taking);
+                   if (is_taken) place(position, x, index);
                  });
   if (!last.has_ties()) return;
   uint64_t before = arguments.equal_counts[blockIdx.x];

@@ -31,27 +31,31 @@ struct SameKeys {
   __device__ Key operator()(Key key) const { return key; }
 };
 
-// Calls visit(element, index, is_valid) for all elements that warp `warp` of `warp_count` takes, by
-// all lanes of a warp together: those with none have is_valid false.
-template <class E, class Visit>
-__device__ void ForEachElement(const E* elements, uint64_t count, uint64_t warp,
-                               uint64_t warp_count, Visit visit) {
-  constexpr uint32_t kVectorElements = 16 / sizeof(E);
+// Elements of a vector of 16 bytes.
+template <class E>
+inline constexpr uint32_t kVectorElements = 16 / sizeof(E);
+
+// Calls visit_one(element, index, is_valid) and visit_vector(elements, index of the first,
+// is_valid) for all elements that warp `warp` of `warp_count` takes, by all lanes of a warp
+// together: those with none have is_valid false.
+template <class E, class VisitOne, class VisitVector>
+__device__ void ForEachVector(const E* elements, uint64_t count, uint64_t warp, uint64_t warp_count,
+                              VisitOne visit_one, VisitVector visit_vector) {
   constexpr uint32_t kInFlight = 4;
   const uint32_t lane = LaneId();
   const uint32_t misaligned =
       static_cast<uint32_t>(reinterpret_cast<uintptr_t>(elements) % 16 / sizeof(E));
-  uint64_t head = misaligned == 0 ? 0 : kVectorElements - misaligned;
+  uint64_t head = misaligned == 0 ? 0 : kVectorElements<E> - misaligned;
   if (head > count) head = count;
-  const uint64_t vector_count = (count - head) / kVectorElements;
-  const uint64_t tail_begin = head + vector_count * kVectorElements;
+  const uint64_t vector_count = (count - head) / kVectorElements<E>;
+  const uint64_t tail_begin = head + vector_count * kVectorElements<E>;
   if (warp == warp_count - 1) {
     // Fewer than 32 elements stand before the vectors and behind them, unless they are of one byte.
     for (uint64_t begin = 0; begin < head + (count - tail_begin); begin += kWarpLanes) {
       const uint64_t i = begin + lane;
       const uint64_t index = i < head ? i : tail_begin + (i - head);
       const bool is_valid = i < head + (count - tail_begin);
-      visit(is_valid ? elements[index] : E{}, index, is_valid);
+      visit_one(is_valid ? elements[index] : E{}, index, is_valid);
     }
   }
   const uint4* const vectors = reinterpret_cast<const uint4*>(elements + head);
@@ -67,13 +71,58 @@ __device__ void ForEachElement(const E* elements, uint64_t count, uint64_t warp,
     for (uint32_t k = 0; k < kInFlight; ++k) {
       if (first + k * step >= vector_count) break;
       const uint64_t v = first + k * step + lane;
-      const E* const values = reinterpret_cast<const E*>(&loaded[k]);
-#pragma unroll
-      for (uint32_t j = 0; j < kVectorElements; ++j) {
-        visit(values[j], head + v * kVectorElements + j, v < vector_count);
-      }
+      visit_vector(reinterpret_cast<const E*>(&loaded[k]), head + v * kVectorElements<E>,
+                   v < vector_count);
     }
   }
+}
+
+// Calls visit(element, index, is_valid) for each of them.
+template <class E, class Visit>
+__device__ void ForEachElement(const E* elements, uint64_t count, uint64_t warp,
+                               uint64_t warp_count, Visit visit) {
+  ForEachVector(elements, count, warp, warp_count, visit,
+                [&](const E* values, uint64_t index, bool is_valid) {
+#pragma unroll
+                  for (uint32_t j = 0; j < kVectorElements<E>; ++j) {
+                    visit(values[j], index + j, is_valid);
+                  }
+                });
+}
+
+// The warps of a grid's first blocks, of kOrderBlockThreads, which share `count` elements: as many
+// blocks as have a turn of vectors for each thread, for others would only add what they count.
+class SharingWarps {
+ public:
+  __device__ explicit SharingWarps(uint64_t count)
+      : blocks_(min(uint64_t{gridDim.x}, count / kBlockElements + 1)) {}
+
+  __device__ bool has_block() const { return blockIdx.x < blocks_; }
+  __device__ uint64_t own() const {
+    return uint64_t{blockIdx.x} * kBlockWarps + threadIdx.x / kWarpLanes;
+  }
+  __device__ uint64_t count() const { return blocks_ * kBlockWarps; }
+
+ private:
+  static constexpr uint32_t kBlockWarps = kOrderBlockThreads / kWarpLanes;
+  static constexpr uint64_t kBlockElements = uint64_t{16} * kOrderBlockThreads;
+
+  const uint64_t blocks_;
+};
+
+// The places of those lanes of a warp that take one, behind those that `cursor` says are taken. By
+// all lanes, of which some take one.
+__device__ inline uint64_t TakePlaces(uint64_t* cursor, uint32_t taking) {
+  unsigned long long first = 0;
+  if (LaneId() == 0) {
+    first = atomicAdd(reinterpret_cast<unsigned long long*>(cursor),
+                      static_cast<unsigned long long>(__popc(taking)));
+  }
+  return __shfl_sync(kAllLanes, first, 0) + __popc(taking & LanesBelow());
+}
+
+__device__ inline void AddTo(uint64_t* counter, uint64_t value) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(counter), static_cast<unsigned long long>(value));
 }
 
 }  // namespace gridfold::kernels::cuda

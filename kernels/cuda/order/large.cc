@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <limits>
 
 #include "kernels/contract/quantiles.h"
 #include "kernels/cuda/device/grid.h"
@@ -15,15 +17,51 @@ static_assert(kWantedMax == 2 * kQuantilesMax);
 
 constexpr uint64_t kTableBytes = kGridDigits * sizeof(uint64_t);
 // Kept keys where no other memory is spare.
-constexpr uint64_t kKeptBytes = uint64_t{4} << 20;
+constexpr uint64_t kKeptBytesMin = uint64_t{4} << 20;
 constexpr uint32_t kScanThreads = 1024;           // Of the kernel that scans counts of blocks.
 constexpr uint64_t kBlocksPerMultiprocessor = 4;  // As many threads as it holds.
 
+uint64_t RoomForKeys(ElementType type, uint64_t kept_bytes) {
+  return kept_bytes / ElementSize(type);
+}
+// Keys with indices: an even number, so that these are aligned behind the keys.
+uint64_t RoomForPairs(ElementType type, uint64_t kept_bytes) {
+  return kept_bytes / (ElementSize(type) + sizeof(uint64_t)) / 2 * 2;
+}
+// Of a group, whose elements are read again where more are to be kept.
+uint64_t KeptMax(uint64_t count, uint64_t room) { return std::min(count / 4, room); }
+
+// 0: no sample.
+uint32_t SampleLog2Of(ElementType type, uint64_t count, uint64_t kept_bytes) {
+  if (ElementSize(type) < 4 || count < kSampledElementsMin || count > kSampledElementsMax) return 0;
+  const uint32_t size_log2 = SampleLog2(count, RoomForKeys(type, kept_bytes));
+  return size_log2 < kSampleLog2Min ? 0 : size_log2;
+}
+
 }  // namespace
 
+uint64_t KeptBytes(uint64_t spare_bytes) { return std::max(spare_bytes, kKeptBytesMin); }
+
+uint32_t QuantileSampleLog2(ElementType type, uint64_t count, uint32_t target_count,
+                            uint64_t kept_bytes) {
+  const uint32_t size_log2 = SampleLog2Of(type, count, kept_bytes);
+  if (size_log2 == 0 || target_count > kSampledTargetsMax) return 0;
+  const uint64_t kept_max = KeptMax(count, RoomForKeys(type, kept_bytes));
+  return KeysBetweenBounds(target_count, count, size_log2) <= kept_max ? size_log2 : 0;
+}
+
+uint32_t TopSampleLog2(ElementType type, uint64_t count, uint64_t selected, uint64_t kept_bytes) {
+  const uint32_t size_log2 = SampleLog2Of(type, count, kept_bytes);
+  if (size_log2 == 0) return 0;
+  const uint64_t kept_max = KeptMax(count, RoomForPairs(type, kept_bytes));
+  return KeysOfTop(selected, count, size_log2) <= kept_max ? size_log2 : 0;
+}
+
 uint64_t LargeGroups::ScratchBytesMax() {
-  return ScratchBytes(sizeof(DigitState)) + ScratchBytes(kWantedMax * kTableBytes) +
-         ScratchBytes(kKeptBytes) + ScratchBytes((kScanThreads + 1) * sizeof(uint64_t));
+  return ScratchBytes(sizeof(DigitState)) + ScratchBytes(sizeof(KeyRegions)) +
+         ScratchBytes(kWantedMax * kTableBytes) +
+         ScratchBytes((kScanThreads + 1) * sizeof(uint64_t)) + ScratchBytes(sizeof(KeptTies)) +
+         ScratchBytes(kKeptBytesMin);
 }
 
 absl::StatusOr<LargeGroups> LargeGroups::Create(ElementType type, uint32_t wanted_max,
@@ -34,25 +72,35 @@ absl::StatusOr<LargeGroups> LargeGroups::Create(ElementType type, uint32_t wante
   groups.type_ = type;
   groups.properties_ = properties;
   groups.stream_ = stream;
+  groups.level_count_ = LevelCount(groups.key_bits(), kGridDigitBits);
   groups.node_room_ = wanted_max;
+  groups.has_tables_of_levels_ = groups.level_count_ * wanted_max <= kWantedMax;
   DigitArguments& digits = groups.digits_;
   const absl::StatusOr<DigitState*> state = scratch.Allocate<DigitState>(1);
   if (!state.ok()) return state.status();
   digits.state = *state;
-  const absl::StatusOr<uint64_t*> counts = scratch.Allocate<uint64_t>(wanted_max * kGridDigits);
+  const absl::StatusOr<KeyRegions*> regions = scratch.Allocate<KeyRegions>(1);
+  if (!regions.ok()) return regions.status();
+  groups.regions_ = *regions;
+  const absl::StatusOr<uint64_t*> counts =
+      scratch.Allocate<uint64_t>(groups.table_count() * kGridDigits);
   if (!counts.ok()) return counts.status();
-  digits.counts = *counts;
+  groups.tables_ = *counts;
   digits.shared_nodes = std::min(wanted_max, kSharedNodesMax);
   const absl::StatusOr<uint64_t*> equal_counts = scratch.Allocate<uint64_t>(kScanThreads + 1);
   if (!equal_counts.ok()) return equal_counts.status();
   groups.equal_counts_ = *equal_counts;
-  if (spare.size() < kKeptBytes) {
-    const absl::StatusOr<std::byte*> kept = scratch.Allocate<std::byte>(kKeptBytes);
+  const absl::StatusOr<KeptTies*> ties = scratch.Allocate<KeptTies>(1);
+  if (!ties.ok()) return ties.status();
+  groups.ties_ = *ties;
+  if (spare.size() < kKeptBytesMin) {
+    const absl::StatusOr<std::byte*> kept = scratch.Allocate<std::byte>(kKeptBytesMin);
     if (!kept.ok()) return kept.status();
-    spare = {*kept, kKeptBytes};
+    spare = {*kept, kKeptBytesMin};
   }
+  groups.kept_ = spare;
   digits.kept = spare.data();
-  digits.kept_room = spare.size() / ElementSize(type);
+  digits.kept_room = RoomForKeys(type, spare.size());
   return groups;
 }
 
@@ -62,25 +110,33 @@ uint32_t LargeGroups::Blocks(uint64_t blocks_per_multiprocessor) const {
   return static_cast<uint32_t>(std::min<uint64_t>(blocks, kScanThreads));
 }
 
-absl::Status LargeGroups::Clear(uint32_t tables) {
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(digits_.counts, 0, tables * kTableBytes, stream_));
+LaunchShape LargeGroups::AllBlocks() const {
+  return {.grid = dim3(Blocks(kBlocksPerMultiprocessor)), .block = dim3(kOrderBlockThreads)};
+}
+
+absl::Status LargeGroups::Clear(uint64_t* tables, uint64_t count) {
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(tables, 0, count * kTableBytes, stream_));
   return absl::OkStatus();
 }
 
-absl::Status LargeGroups::CountFirst(const void* elements, uint64_t count, KeyKind kind) {
+absl::Status LargeGroups::Begin(const void* elements, uint64_t count, KeyKind kind) {
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(digits_.state, 0, sizeof(DigitState), stream_));
-  if (absl::Status status = Clear(1); !status.ok()) return status;
   digits_.elements = elements;
   digits_.count = count;
   digits_.kind = kind;
+  return absl::OkStatus();
+}
+
+absl::Status LargeGroups::CountFirst(bool counts_nans) {
+  absl::Status status = Clear(tables_, has_tables_of_levels_ ? table_count() : 1);
+  if (!status.ok()) return status;
   digits_.level = 0;
-  return Launch(FindDigitKernel(type_, /*is_first=*/true),
-                {.grid = dim3(Blocks(kBlocksPerMultiprocessor)), .block = dim3(kOrderBlockThreads)},
-                stream_, digits_);
+  digits_.counts = tables_;
+  digits_.counts_nans = counts_nans;
+  return Launch(FindDigitKernel(type_, /*is_first=*/true), AllBlocks(), stream_, digits_);
 }
 
 absl::Status LargeGroups::FindKeys() {
-  const auto key_bits = static_cast<uint32_t>(8 * ElementSize(type_));
   const uint64_t shared_bytes =
       NextDigitsBytes(type_) + digits_.shared_nodes * kGridDigits * sizeof(uint32_t);
   const uint64_t resident =
@@ -89,10 +145,14 @@ absl::Status LargeGroups::FindKeys() {
       .grid = dim3(Blocks(std::clamp<uint64_t>(resident, 1, kBlocksPerMultiprocessor))),
       .block = dim3(kOrderBlockThreads),
       .shared_bytes = shared_bytes};
-  const uint32_t level_count = LevelCount(key_bits, kGridDigitBits);
-  for (digits_.level = 0; digits_.level < level_count; ++digits_.level) {
+  for (digits_.level = 0; digits_.level < level_count_; ++digits_.level) {
+    absl::Status status;
     if (digits_.level > 0) {
-      absl::Status status = Clear(node_room_);
+      if (has_tables_of_levels_) {
+        digits_.counts += uint64_t{node_room_} * kGridDigits;
+      } else {
+        status = Clear(tables_, node_room_);
+      }
       if (status.ok()) {
         status = Launch(FindDigitKernel(type_, /*is_first=*/false), next, stream_, digits_);
       }
@@ -100,48 +160,110 @@ absl::Status LargeGroups::FindKeys() {
     }
     const DescendArguments descend{.state = digits_.state,
                                    .counts = digits_.counts,
-                                   .shift = ShiftAt(key_bits, kGridDigitBits, digits_.level),
-                                   .width = WidthAt(key_bits, kGridDigitBits, digits_.level),
+                                   .shift = ShiftAt(key_bits(), kGridDigitBits, digits_.level),
+                                   .width = WidthAt(key_bits(), kGridDigitBits, digits_.level),
                                    .kept_room = digits_.kept_room};
-    absl::Status status =
-        Launch(FindDescendKernel(), {.block = dim3(kOrderBlockThreads)}, stream_, descend);
+    status = Launch(FindDescendKernel(), {.block = dim3(kWantedMax)}, stream_, descend);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
+// Bounds of the sample's keys, and what lies between them.
+absl::Status LargeGroups::Narrow(BoundsArguments bounds, const KeepArguments& keep, KeepForm form) {
+  const SampleArguments sample{.elements = digits_.elements,
+                               .count = digits_.count,
+                               .kind = digits_.kind,
+                               .size_log2 = bounds.size_log2,
+                               .state = digits_.state,
+                               .kept = digits_.kept};
+  bounds.state = digits_.state;
+  bounds.regions = regions_;
+  bounds.count = digits_.count;
+  bounds.key_max = keep.key_max;
+  bounds.has_nan_keys = keep.has_nan_keys;
+  absl::Status status = Launch(FindGatherSampleKernel(type_), AllBlocks(), stream_, sample);
+  if (status.ok()) status = CountFirst(/*counts_nans=*/true);
+  if (status.ok()) {
+    status = Launch(FindWantBoundsKernel(), {.block = dim3(kWantedMax)}, stream_, bounds);
+  }
+  if (status.ok()) status = FindKeys();
+  if (status.ok()) {
+    status = Launch(FindMakeRegionsKernel(), {.block = dim3(kRegionsMax)}, stream_, bounds);
+  }
+  if (!status.ok()) return status;
+  return Launch(FindKeepKernel(type_, form), AllBlocks(), stream_, keep);
+}
+
+KeepArguments LargeGroups::Keep(bool has_indices) const {
+  const uint64_t room = has_indices ? RoomForPairs(type_, kept_.size()) : digits_.kept_room;
+  const uint64_t key_max = std::numeric_limits<uint64_t>::max() >> (64 - key_bits());
+  return {.elements = digits_.elements,
+          .count = digits_.count,
+          .kind = digits_.kind,
+          .key_max = key_max,
+          .has_nan_keys = !has_indices && IsFloatingPoint(type_),
+          .state = digits_.state,
+          .regions = regions_,
+          .kept = kept_.data(),
+          .kept_indices =
+              has_indices ? reinterpret_cast<uint64_t*>(kept_.data() + room * ElementSize(type_))
+                          : nullptr,
+          .kept_room = KeptMax(digits_.count, room)};
+}
+
+// Wanted ranks become places among the kept keys, whose digits are counted then.
+absl::Status LargeGroups::PlaceWanted(const KeepArguments& keep) {
+  absl::Status status = Launch(FindPlaceWantedKernel(), {.block = dim3(kWantedMax)}, stream_, keep);
+  return status.ok() ? CountFirst(/*counts_nans=*/false) : status;
+}
+
 absl::Status LargeGroups::LaunchQuantiles(const void* elements, const TargetsArguments& targets) {
-  absl::Status status = CountFirst(elements, targets.ranks.count, KeyKind{});
+  const RanksArguments& ranks = targets.ranks;
+  const uint32_t size_log2 =
+      QuantileSampleLog2(type_, ranks.count, ranks.target_count, kept_.size());
+  absl::Status status = Begin(elements, ranks.count, KeyKind{});
+  if (!status.ok()) return status;
+  const KeepArguments keep = Keep(/*has_indices=*/false);
+  if (size_log2 == 0) {
+    status = CountFirst(/*counts_nans=*/true);
+  } else {
+    status = Narrow(
+        {.size_log2 = size_log2, .targets = ranks.targets, .target_count = ranks.target_count},
+        keep, ranks.target_count == 1 ? KeepForm::kOneTarget : KeepForm::kTargets);
+  }
   if (!status.ok()) return status;
   TargetsArguments arguments = targets;
   arguments.ranks.state = digits_.state;
   status = Launch(FindRanksKernel(), {.block = dim3(kWantedMax)}, stream_, arguments.ranks);
+  if (status.ok() && size_log2 != 0) status = PlaceWanted(keep);
   if (status.ok()) status = FindKeys();
   if (!status.ok()) return status;
   return Launch(FindTargetsKernel(type_), {.block = dim3(kQuantilesMax)}, stream_, arguments);
 }
 
 absl::Status LargeGroups::LaunchTop(const CollectArguments& collect, bool is_sorted) {
-  absl::Status status = CountFirst(collect.elements, collect.count, collect.kind);
+  const uint32_t size_log2 = TopSampleLog2(type_, collect.count, collect.selected, kept_.size());
+  absl::Status status = Begin(collect.elements, collect.count, collect.kind);
+  if (!status.ok()) return status;
+  const KeepArguments keep = Keep(/*has_indices=*/true);
+  if (size_log2 == 0) {
+    status = CountFirst(/*counts_nans=*/true);
+  } else {
+    status = Narrow({.size_log2 = size_log2, .selected = collect.selected}, keep, KeepForm::kTop);
+  }
   if (status.ok()) {
     status = Launch(FindRankKernel(), {}, stream_, digits_.state, collect.count - collect.selected);
   }
+  if (status.ok() && size_log2 != 0) status = PlaceWanted(keep);
   if (status.ok()) status = FindKeys();
   if (!status.ok()) return status;
   CollectArguments arguments = collect;
   arguments.state = digits_.state;
   arguments.equal_counts = equal_counts_;
   arguments.cursor = equal_counts_ + kScanThreads;
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(
-      cudaMemsetAsync(equal_counts_, 0, (kScanThreads + 1) * sizeof(uint64_t), stream_));
-  const LaunchShape shape{.grid = dim3(Blocks(kBlocksPerMultiprocessor)),
-                          .block = dim3(kOrderBlockThreads)};
-  status = Launch(FindCountEqualKernel(type_), shape, stream_, arguments);
-  if (status.ok()) {
-    status = Launch(FindScanEqualKernel(), {.block = dim3(kScanThreads)}, stream_, equal_counts_,
-                    shape.grid.x);
-  }
-  if (status.ok()) status = Launch(FindCollectKernel(type_), shape, stream_, arguments);
+  if (size_log2 != 0) status = CollectKept(arguments, keep);
+  if (status.ok()) status = CollectFromAll(arguments);
   if (!status.ok() || !is_sorted) return status;
   const auto count = static_cast<uint32_t>(collect.selected);
   const SortArguments sort{.kind = collect.kind,
@@ -155,6 +277,29 @@ absl::Status LargeGroups::LaunchTop(const CollectArguments& collect, bool is_sor
       FindSortKernel(type_),
       {.block = dim3(kOrderBlockThreads), .shared_bytes = 2 * sort.room * sizeof(uint64_t)},
       stream_, sort);
+}
+
+// The selected elements, where all of them and what is equal to the last were kept.
+absl::Status LargeGroups::CollectKept(const CollectArguments& arguments,
+                                      const KeepArguments& keep) {
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(ties_, 0, offsetof(KeptTies, indices), stream_));
+  return Launch(
+      FindCollectKeptKernel(type_), AllBlocks(), stream_,
+      {.collect = arguments, .kept = keep.kept, .kept_indices = keep.kept_indices, .ties = ties_});
+}
+
+// Where they were not.
+absl::Status LargeGroups::CollectFromAll(const CollectArguments& arguments) {
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaMemsetAsync(equal_counts_, 0, (kScanThreads + 1) * sizeof(uint64_t), stream_));
+  const LaunchShape shape = AllBlocks();
+  absl::Status status = Launch(FindCountEqualKernel(type_), shape, stream_, arguments);
+  if (status.ok()) {
+    status = Launch(FindScanEqualKernel(), {.block = dim3(kScanThreads)}, stream_, equal_counts_,
+                    shape.grid.x);
+  }
+  if (status.ok()) status = Launch(FindCollectKernel(type_), shape, stream_, arguments);
+  return status;
 }
 
 }  // namespace gridfold::kernels::cuda

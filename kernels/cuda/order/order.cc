@@ -85,15 +85,24 @@ uint64_t OrderScratchBytesMax() {
   return LargeGroups::ScratchBytesMax() + ScratchBytes(kQuantilesMax * sizeof(QuantileTarget));
 }
 
-const char* QuantileStrategy(const QuantilePlan& plan, const DeviceProperties& properties) {
+const char* QuantileStrategy(const QuantilePlan& plan, const OrderInput& input,
+                             const DeviceProperties& properties) {
   if (plan.grouping.group_size > TeamElementsMax(plan.grouping, properties)) {
-    return "quantiles/digits";
+    const bool is_sampled = QuantileSampleLog2(plan.array.element_type, plan.grouping.group_size,
+                                               static_cast<uint32_t>(plan.targets.size()),
+                                               KeptBytes(input.spare.size())) != 0;
+    return is_sampled ? "quantiles/sample" : "quantiles/digits";
   }
   return plan.grouping.group_size <= kWarpGroupMax ? "quantiles/warps" : "quantiles/blocks";
 }
 
-const char* TopStrategy(const TopPlan& plan, const DeviceProperties& properties) {
-  if (plan.grouping.group_size > TeamElementsMax(plan.grouping, properties)) return "top/digits";
+const char* TopStrategy(const TopPlan& plan, const OrderInput& input,
+                        const DeviceProperties& properties) {
+  if (plan.grouping.group_size > TeamElementsMax(plan.grouping, properties)) {
+    const bool is_sampled = TopSampleLog2(plan.array.element_type, plan.grouping.group_size,
+                                          plan.count, KeptBytes(input.spare.size())) != 0;
+    return is_sampled ? "top/sample" : "top/digits";
+  }
   const bool by_warps = plan.grouping.group_size <= kWarpGroupMax && plan.count <= kWarpSelectedMax;
   return by_warps ? "top/warps" : "top/blocks";
 }

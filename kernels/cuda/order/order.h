@@ -4,7 +4,8 @@
 // Small groups have a warp each, larger ones a block, which counts the digits of their keys in
 // shared memory (team_select.cuh). A large group is counted by all blocks, one pass for each digit
 // (digits.cu); keys that share the first digits with a wanted one are kept as soon as they fit, and
-// are all that further passes read.
+// are all that further passes read. A very large one is read once, where bounds from a sample hold
+// (narrow.h).
 #ifndef GRIDFOLD_KERNELS_CUDA_ORDER_ORDER_H_
 #define GRIDFOLD_KERNELS_CUDA_ORDER_ORDER_H_
 
@@ -31,8 +32,11 @@ struct OrderInput {
   std::span<std::byte> spare;         // Device memory that nobody uses meanwhile; may be empty.
 };
 
-const char* QuantileStrategy(const QuantilePlan& plan, const DeviceProperties& properties);
-const char* TopStrategy(const TopPlan& plan, const DeviceProperties& properties);
+// What runs the largest groups of a plan.
+const char* QuantileStrategy(const QuantilePlan& plan, const OrderInput& input,
+                             const DeviceProperties& properties);
+const char* TopStrategy(const TopPlan& plan, const OrderInput& input,
+                        const DeviceProperties& properties);
 
 // Enqueues the computation of all slots of a QuantileResult. `targets` are the plan's, in device
 // memory.
