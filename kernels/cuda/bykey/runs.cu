@@ -139,13 +139,18 @@ __global__ void __launch_bounds__(kKeyThreads)
   if (threadIdx.x == 0) run_counts[blockIdx.x] = total;
 }
 
+// Warps tell each other how many runs begin in a turn by words of which every other turn has its
+// own, so that one barrier a turn is enough.
 template <class T>
-__global__ void __launch_bounds__(kKeyThreads)
+__global__ void __launch_bounds__(kKeyThreads, sizeof(T) == 8 ? 4 : 5)
     WriteRuns(const KeyChunks chunks, const RunArrays runs) {
   const Chunk chunk = ChunkOf(chunks);
   const T* const all = static_cast<const T*>(runs.elements);
+  __shared__ uint32_t of_warps[2][kKeyWarps];
   const uint32_t lane = threadIdx.x % 32;
+  const uint32_t warp = threadIdx.x / 32;
   uint64_t run = runs.counts[blockIdx.x];
+  uint32_t turn_parity = 0;
   ForEachTurn(chunk, [&](const auto& place) {
     const bool is_first_of_all = place.is_first_of_all();
     T elements[kItems];
@@ -157,9 +162,16 @@ __global__ void __launch_bounds__(kKeyThreads)
       begins[k] = __ballot_sync(kAllLanes, begins_here);
       of_warp += __popc(begins[k]);
     });
-    uint32_t total;
-    const uint32_t before_warp = SumBefore(lane == 0 ? of_warp : 0, &total);
-    uint64_t next = run + __shfl_sync(kAllLanes, before_warp, 0);
+    if (lane == 0) of_warps[turn_parity][warp] = of_warp;
+    __syncthreads();
+    uint64_t next = run;
+#pragma unroll
+    for (uint32_t w = 0; w < kKeyWarps; ++w) {
+      const uint32_t begin_there = of_warps[turn_parity][w];
+      next += w < warp ? begin_there : 0;
+      run += begin_there;
+    }
+    turn_parity ^= 1;
 #pragma unroll
     for (uint32_t k = 0; k < kItems; ++k) {
       if ((begins[k] >> lane & 1) != 0) {
@@ -169,7 +181,6 @@ __global__ void __launch_bounds__(kKeyThreads)
       }
       next += __popc(begins[k]);
     }
-    run += total;
   });
   if (blockIdx.x == 0 && threadIdx.x == 0) runs.begins[runs.run_count] = chunks.count;
 }

@@ -57,23 +57,12 @@ __global__ void __launch_bounds__(kKeyThreads)
   if (threadIdx.x == 0) totals[blockIdx.x] = sum;
 }
 
-// The lanes of the warp that have the same digit, by a word for each digit, all 0 before and after.
-__device__ uint32_t LanesOfDigit(uint32_t* const words, uint32_t digit) {
-  atomicOr(&words[digit], 1u << (threadIdx.x % 32));
-  __syncwarp();
-  const uint32_t lanes = words[digit];
-  __syncwarp();
-  words[digit] = 0;  // By all of them.
-  __syncwarp();
-  return lanes;
-}
-
 // A block takes its chunk tile by tile. Each warp ranks its consecutive elements of the tile among
 // the equal digits before them in the warp; running sums over warps and digits make that a place
 // in the tile, which is brought in order in shared memory, so that runs of equal digits are written
 // together.
 template <class Number, class Payload>
-__global__ void __launch_bounds__(kKeyThreads, sizeof(Number) + sizeof(Payload) == 8 ? 3 : 2)
+__global__ void __launch_bounds__(kKeyThreads, 2)
     Sort(const SortPass pass, const SortArrays arrays, const uint64_t* const counts,
          const uint64_t* const totals) {
   constexpr uint32_t kExchangeBytes =
@@ -82,9 +71,6 @@ __global__ void __launch_bounds__(kKeyThreads, sizeof(Number) + sizeof(Payload) 
   __shared__ uint32_t warp_counts[kKeyWarps][kDigits];
   __shared__ uint32_t tile_begins[kDigits];
   __shared__ uint32_t next[kDigits];  // Where the digit's next element goes, of all.
-  // Not needed while elements are exchanged.
-  static_assert(kExchangeBytes >= kKeyWarps * kDigits * sizeof(uint32_t));
-  uint32_t* const lanes_of_digits = reinterpret_cast<uint32_t*>(exchange);
   Number* const tile_numbers = reinterpret_cast<Number*>(exchange);
   Payload* const tile_payload = reinterpret_cast<Payload*>(exchange);
 
@@ -120,17 +106,14 @@ __global__ void __launch_bounds__(kKeyThreads, sizeof(Number) + sizeof(Payload) 
       }
     }
 #pragma unroll
-    for (uint32_t w = 0; w < kKeyWarps; ++w) {
-      warp_counts[w][threadIdx.x] = 0;
-      lanes_of_digits[w * kDigits + threadIdx.x] = 0;
-    }
+    for (uint32_t w = 0; w < kKeyWarps; ++w) warp_counts[w][threadIdx.x] = 0;
     __syncthreads();
 
     uint32_t places[kSortItems];
 #pragma unroll
     for (uint32_t k = 0; k < kSortItems; ++k) {
       const uint32_t digit = DigitOf(pass, numbers[k]);
-      const uint32_t peers = LanesOfDigit(lanes_of_digits + warp * kDigits, digit);
+      const uint32_t peers = __match_any_sync(kAllLanes, digit);
       const uint32_t before = warp_counts[warp][digit];
       __syncwarp();
       const uint32_t rank = __popc(peers & lanes_below);
