@@ -13,7 +13,9 @@
 #include "server/base/error_reason.h"
 #include "server/tenants/access_tokens.h"
 #include "server/testing/http_exchange.h"
+#include "server/testing/metrics_text.h"
 #include "server/testing/secure_server.h"
+#include "server/testing/waiting.h"
 
 namespace gridfold::server {
 namespace {
@@ -80,6 +82,10 @@ class AccessTest : public SecureServerTest {
   // A place is free as soon as gRPC has sent the answer, or noticed that nobody wants one.
   void WaitUntilAdmitted(const std::string& token) {
     while (!Reduce(channel_, token).ok()) std::this_thread::yield();
+  }
+
+  double Metric(const std::string& series) const {
+    return ParseMetrics(HttpGet(server_->metrics_port().value(), "/metrics").body).Value(series);
   }
 
   static void ExpectError(const grpc::Status& status, grpc::StatusCode code, const char* reason) {
@@ -230,6 +236,9 @@ TEST_F(AccessTest, AChangedFileIsUsedAndABadOneIsNot) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   ExpectUnauthenticated(Reduce(channel_, "token-a"));
+  // Of the bad one there was at least one look, and of the good one none came to anything more.
+  WaitFor([&] { return Metric("gridfold_reloads_total{what=\"tokens\"}") == 1; });
+  EXPECT_GE(Metric("gridfold_reload_failures_total{what=\"tokens\"}"), 1);
 }
 
 TEST_F(AccessTest, WhoeverIsTurnedAwayIsCountedByTheReason) {

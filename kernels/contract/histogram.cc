@@ -7,6 +7,7 @@
 #include "kernels/contract/histogram_bins.h"
 #include "kernels/contract/histogram_outline.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/contract/shape.h"
 
 namespace gridfold::kernels {
 
@@ -14,9 +15,9 @@ namespace {
 
 constexpr uint64_t kUint64Max = std::numeric_limits<uint64_t>::max();
 
-uint64_t SaturatingAdd(uint64_t a, uint64_t b) { return a > kUint64Max - b ? kUint64Max : a + b; }
-uint64_t SaturatingMultiply(uint64_t a, uint64_t b) {
-  return b != 0 && a > kUint64Max / b ? kUint64Max : a * b;
+uint64_t SaturatingSum(uint64_t a, uint64_t b) {
+  uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? kUint64Max : sum;
 }
 
 // How many PlannedBins the plan has.
@@ -56,9 +57,9 @@ absl::Status ValidateTotalBinCount(const HistogramSpec& spec, uint64_t bin_count
     const absl::StatusOr<uint64_t> bin_count = BinCountOf(spec.bins[i], i);
     if (!bin_count.ok()) return bin_count.status();
     if (spec.two_dimensional) {
-      for (size_t use = 0; use < uses_of_each; ++use) total = SaturatingMultiply(total, *bin_count);
+      for (size_t use = 0; use < uses_of_each; ++use) total = SaturatingProduct(total, *bin_count);
     } else {
-      total = SaturatingAdd(total, SaturatingMultiply(*bin_count, uses_of_each));
+      total = SaturatingSum(total, SaturatingProduct(*bin_count, uses_of_each));
     }
     if (total > bin_count_max) {
       return AboveLimit(

@@ -25,8 +25,7 @@ constexpr uint64_t kUint64Max = std::numeric_limits<uint64_t>::max();
 std::optional<uint64_t> ElementCount(std::initializer_list<uint64_t> extents) {
   uint64_t count = 1;
   for (const uint64_t extent : extents) {
-    if (extent != 0 && count > kUint64Max / extent) return std::nullopt;
-    count *= extent;
+    if (__builtin_mul_overflow(count, extent, &count)) return std::nullopt;
   }
   return count;
 }

@@ -123,7 +123,21 @@ class DealtTest : public FoldTest {
       return dealt.RunPart(part, samples, *lane_, {}, run, room_for(part));
     });
     if (!status.ok()) return status;
-    return dealt.Finish(*lane_, {}, run, random_() % 3);
+    const std::vector<std::vector<uint64_t>> before = rooms;
+    const auto engine = static_cast<uint32_t>(random_() % 3);
+    absl::StatusOr<HistogramResult> result = dealt.Finish(*lane_, {}, run, engine);
+    ExpectRoomsOfOthersAsTheyWere(before, rooms, engine);
+    return result;
+  }
+
+  // An engine adds the counters of all to its own, and writes to no memory of another one.
+  static void ExpectRoomsOfOthersAsTheyWere(const std::vector<std::vector<uint64_t>>& before,
+                                            const std::vector<std::vector<uint64_t>>& after,
+                                            uint32_t engine) {
+    for (size_t part = 0; part < before.size(); ++part) {
+      if (part % 2 == engine) continue;
+      EXPECT_EQ(after[part], before[part]) << part;
+    }
   }
 
   void ExpectReductionOfOneRun(const ReductionPlan& plan, const std::string& bytes,

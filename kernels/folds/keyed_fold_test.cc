@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,6 +136,122 @@ TEST_F(KeyedFoldTest, FoundKeysOfAllBatchesAreCounted) {
     status = fold->Add(Run(*lane_, *fold->NextBatch(1), keys, "a", 0), {{&span, 1}, 4}).status();
   }
   EXPECT_EQ(FieldOf(status), "found.key_count_max");
+}
+
+// The second of two batches has it, and its elements are counted from the beginning of all.
+TEST_F(KeyedFoldTest, AKeyOutsideOfARangeIsNamed) {
+  const auto error = [&](ElementType key_type, const KeyRangeSpec& range,
+                         const std::string& good_keys, const std::string& keys) {
+    KeyedReductionSpec spec{.groups = range, .reduction = {}};
+    spec.reduction.statistics = {Statistic::kSum};
+    const auto plan_of = [&](uint64_t count) {
+      KeyedReductionPlan plan =
+          OutlineKeyedReduction(ArrayDescription::Vector(key_type, count),
+                                ArrayDescription::Vector(ElementType::kInt8, count), spec, 1 << 20)
+              .value();
+      EXPECT_TRUE(CompletePlan({}, plan).ok());
+      return plan;
+    };
+    const auto fold = KeyedFold::Make({.plan = plan_of(0), .lane = kRoomyLane});
+    absl::Status status;
+    for (const std::string& batch : {good_keys, keys}) {
+      EXPECT_TRUE(status.ok()) << status;
+      const uint64_t count = batch.size() / ElementSize(key_type);
+      const std::string values(count, '\1');
+      const KeyedReductionPlan* const plan = fold->NextBatch(count);
+      RunStatistics statistics;
+      const HostSpan span = SpanOf(batch);
+      status = fold->Add(lane_->RunKeyedReduction(*plan, {.keys = span, .values = SpanOf(values)},
+                                                  {}, statistics),
+                         {{&span, 1}, span.size_bytes})
+                   .status();
+    }
+    EXPECT_EQ(FieldOf(status), "keys");
+    return std::string(status.message());
+  };
+  EXPECT_EQ(error(ElementType::kInt32, {.first_key = -3, .key_count = 5},
+                  BytesOf(std::vector<int32_t>{-3, 1}), BytesOf(std::vector<int32_t>{0, 1, 2, -4})),
+            "keys: key 2 of element 4 is not among the 5 from -3 on");
+  EXPECT_EQ(error(ElementType::kInt32, {.first_key = -3, .key_count = 5},
+                  BytesOf(std::vector<int32_t>{-3}), BytesOf(std::vector<int32_t>{-4})),
+            "keys: key -4 of element 1 is not among the 5 from -3 on");
+  constexpr uint64_t kLarge = uint64_t{1} << 63;
+  EXPECT_EQ(error(ElementType::kUint64, {.key_count = 2, .first_unsigned_key = kLarge + 1},
+                  BytesOf(std::vector<uint64_t>{kLarge + 1, kLarge + 2}),
+                  BytesOf(std::vector<uint64_t>{kLarge + 2, kLarge + 1, kLarge})),
+            "keys: key 9223372036854775808 of element 4 is not among the 2 from "
+            "9223372036854775809 on");
+}
+
+TEST_F(KeyedFoldTest, WhatIsInNoBinIsCountedOverAllBatches) {
+  KeyBinsSpec bins;
+  bins.bins.push_back(EdgeBinsSpec{{0, 1, 2}});
+  KeyedReductionSpec spec{.groups = bins, .reduction = {}};
+  spec.reduction.statistics = {Statistic::kCount};
+  KeyedReductionPlan plan =
+      OutlineKeyedReduction(ArrayDescription::Vector(ElementType::kFloat32, 0),
+                            ArrayDescription::Vector(ElementType::kInt8, 0), spec, 1 << 20)
+          .value();
+  ASSERT_TRUE(CompletePlan({}, plan).ok());
+  const auto fold = KeyedFold::Make({.plan = plan, .lane = kRoomyLane});
+  for (const std::vector<float>& batch :
+       {std::vector<float>{-1, 0, 3, NAN, NAN, 1}, {5, 6, 7, NAN, NAN, NAN, -0.5F, 1.5F}}) {
+    const std::string keys = BytesOf(batch);
+    const std::string values(batch.size(), '\1');
+    const HostSpan span = SpanOf(keys);
+    RunStatistics statistics;
+    const auto used = fold->Add(
+        lane_->RunKeyedReduction(*fold->NextBatch(batch.size()),
+                                 {.keys = span, .values = SpanOf(values)}, {}, statistics),
+        {{&span, 1}, span.size_bytes});
+    ASSERT_TRUE(used.ok()) << used.status();
+    EXPECT_EQ(*used, batch.size());
+  }
+  EXPECT_EQ(fold->outcomes().underflow_count, 2u);
+  EXPECT_EQ(fold->outcomes().overflow_count, 4u);
+  EXPECT_EQ(fold->outcomes().nan_count, 5u);
+  EXPECT_EQ(fold->plan().keys.element_count, 14u);
+  EXPECT_EQ(fold->Finish({})->answer.counts, (std::vector<uint64_t>{1, 2}));
+}
+
+TEST_F(KeyedFoldTest, IndicesBeginWhereTheWholeSays) {
+  const auto fold_from = [&](uint64_t first_index) {
+    return KeyedFold::Make({.plan = Plan(FoundKeysSpec{}, ElementType::kInt8, 0, false),
+                            .key_count_max = 9,
+                            .first_index = first_index,
+                            .lane = kRoomyLane});
+  };
+  const std::string keys = BytesOf(std::vector<int32_t>{7, 7, 8});
+  const HostSpan span = SpanOf(keys);
+  const auto add = [&](KeyedFold& fold) {
+    return fold.Add(Run(*lane_, *fold.NextBatch(3), keys, "\1\2\3", 0),
+                    {{&span, 1}, span.size_bytes});
+  };
+  const auto fold = fold_from(1000);
+  for (int batch = 0; batch < 2; ++batch) ASSERT_TRUE(add(*fold).ok());
+  // The first of equal ones; of the two keys.
+  EXPECT_EQ(fold->Finish({})->answer.columns[2].slots, (std::vector<uint64_t>{1001, 1002}));
+  // The last index there is stands for none.
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max() - 6;
+  const auto last = fold_from(kMost);
+  EXPECT_TRUE(add(*last).ok());
+  EXPECT_TRUE(add(*last).ok());
+  const auto beyond = fold_from(kMost + 1);
+  EXPECT_TRUE(add(*beyond).ok());
+  EXPECT_EQ(FieldOf(add(*beyond).status()), "first_index");
+}
+
+TEST_F(KeyedFoldTest, AFoldStops) {
+  const auto fold = KeyedFold::Make({.plan = Plan(FoundKeysSpec{}, ElementType::kInt8, 0, false),
+                                     .key_count_max = 9,
+                                     .first_index = 0,
+                                     .lane = kRoomyLane});
+  const std::string keys = BytesOf(std::vector<int32_t>{1});
+  const HostSpan span = SpanOf(keys);
+  ASSERT_TRUE(fold->Add(Run(*lane_, *fold->NextBatch(1), keys, "a", 0), {{&span, 1}, 4}).ok());
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(fold->Finish(stop.get_token()).status().code(), absl::StatusCode::kCancelled);
 }
 
 }  // namespace

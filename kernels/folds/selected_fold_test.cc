@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/contract/invalid_field.h"
 #include "kernels/folds/fold_test_util.h"
 
 namespace gridfold::kernels {
@@ -122,6 +123,26 @@ TEST_F(SelectedFoldTest, EachGroupIsThatOfItsSelectedElements) {
     of_segments.grouping = {.kind = GroupingKind::kSegments, .group_count = 4, .offsets = offsets};
     ExpectEachGroup(of_segments, segments, elements, mask, lane);
   }
+}
+
+// What no lane takes is told before anything runs.
+TEST_F(SelectedFoldTest, ColumnsThatNoLaneTakesAreRefused) {
+  const auto field = [](GroupingKind kind, uint64_t input_bytes_max, uint64_t output_bytes_max) {
+    LaneOptions lane = kRoomyLane;
+    lane.input_bytes_max = input_bytes_max;
+    lane.output_bytes_max = output_bytes_max;
+    return FieldOf(SelectedFold::Make({.plan = Plan({kind, {}}, true),
+                                       .first_index = 0,
+                                       .lane = lane,
+                                       .group_count_max = 1 << 20})
+                       .status());
+  };
+  constexpr uint64_t kRowBytes = kColumns * sizeof(float);
+  EXPECT_EQ(field(GroupingKind::kAxis0, kRowBytes, 1 << 20), "");
+  EXPECT_EQ(field(GroupingKind::kAxis0, kRowBytes - 1, 1 << 20),
+            "array.streamed_array.column_count");
+  EXPECT_EQ(field(GroupingKind::kAxis0, kRowBytes, kColumns), "grouping.axis");
+  EXPECT_EQ(field(GroupingKind::kAxis1, 4, kColumns), "");
 }
 
 }  // namespace

@@ -202,10 +202,7 @@ void AddRegions(const RegionStoreStatistics& regions, MetricFamilies& families) 
             static_cast<double>(regions.taken_bytes)));
 }
 
-namespace {
-
-// What is told of each device, which the label `device` names by its number.
-void AddDevices(const MetricsSources& sources, const SchedulerStatistics& jobs,
+void AddDevices(const std::vector<const kernels::Engine*>& engines, const SchedulerStatistics& jobs,
                 const ArrayStoreStatistics& arrays, MetricFamilies& families) {
   MetricFamily memory = GaugeFamily("gridfold_device_memory_bytes",
                                     "Memory of the device; of the machine on the CPU engine.");
@@ -215,9 +212,9 @@ void AddDevices(const MetricsSources& sources, const SchedulerStatistics& jobs,
       GaugeFamily("gridfold_device_lanes_busy", "Lanes of the device that run something now.");
   MetricFamily resident =
       GaugeFamily("gridfold_device_resident_bytes", "Resident memory that arrays take there.");
-  for (size_t i = 0; i < sources.engines.size(); ++i) {
+  for (size_t i = 0; i < engines.size(); ++i) {
     const prometheus::ClientMetric::Label device{"device", std::to_string(i)};
-    AddValue(memory, {device}, static_cast<double>(sources.engines[i]->device().memory_bytes));
+    AddValue(memory, {device}, static_cast<double>(engines[i]->device().memory_bytes));
     AddValue(usable, {device}, jobs.engines[i].lost ? 0 : 1);
     AddValue(lanes_busy, {device}, jobs.engines[i].lanes_busy);
     AddValue(resident, {device}, static_cast<double>(arrays.taken_bytes_by_engine[i]));
@@ -226,8 +223,6 @@ void AddDevices(const MetricsSources& sources, const SchedulerStatistics& jobs,
     families.push_back(std::move(*family));
   }
 }
-
-}  // namespace
 
 void AddEngine(const kernels::EngineResources& resources, MetricFamilies& families) {
   families.push_back(WithValues(
@@ -320,7 +315,7 @@ MetricFamilies MetricsCollector::Collect() const {
                    {{"memory", sources_.closed->for_memory.load()},
                     {"calls", sources_.closed->for_calls.load()}}));
   }
-  AddDevices(sources_, jobs, arrays, families);
+  AddDevices(sources_.engines, jobs, arrays, families);
   if (sources_.regions != nullptr) AddRegions(sources_.regions->GetStatistics(), families);
   // Those of all engines of the program together.
   AddEngine(sources_.engines.front()->resources(), families);

@@ -8,7 +8,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "server/metrics/family.h"
 #include "server/metrics/parts.h"
+#include "server/testing/fake_engine.h"
 
 namespace gridfold::server {
 namespace {
@@ -158,6 +160,48 @@ TEST(MetricsPartsTest, Engine) {
                                       {"gridfold_engine_allocations_total kind=pinned", 306},
                                       {"gridfold_engine_allocations_total kind=stream", 307},
                                   }));
+}
+
+TEST(MetricsPartsTest, Devices) {
+  FakeEngine first;
+  FakeEngine second;
+  first.set_memory_bytes(401);
+  second.set_memory_bytes(402);
+  SchedulerStatistics jobs;
+  jobs.engines = {{.lanes_busy = 403}, {.lanes_busy = 404, .lost = true}};
+  MetricFamilies families;
+  AddDevices({&first, &second}, jobs,
+             {.array_count = 1, .taken_bytes = 2, .taken_bytes_by_engine = {405, 406}}, families);
+  EXPECT_THAT(ValuesOf(families), ContainerEq(std::map<std::string, double>{
+                                      {"gridfold_device_memory_bytes device=0", 401},
+                                      {"gridfold_device_memory_bytes device=1", 402},
+                                      {"gridfold_device_usable device=0", 1},
+                                      {"gridfold_device_usable device=1", 0},
+                                      {"gridfold_device_lanes_busy device=0", 403},
+                                      {"gridfold_device_lanes_busy device=1", 404},
+                                      {"gridfold_device_resident_bytes device=0", 405},
+                                      {"gridfold_device_resident_bytes device=1", 406},
+                                  }));
+}
+
+// As Prometheus has histograms: each bucket has what is in those before it, and all is in seconds.
+TEST(MetricsPartsTest, Durations) {
+  DurationHistogram::Snapshot durations = {.counts = {}, .sum = std::chrono::milliseconds(7250)};
+  for (size_t i = 0; i < durations.counts.size(); ++i) durations.counts[i] = i + 1;
+  prometheus::MetricFamily family = HistogramFamily("name", "help");
+  AddHistogram(family, {{"label", "value"}}, durations);
+  ASSERT_EQ(family.metric.size(), 1u);
+  EXPECT_EQ(family.metric[0].label[0].value, "value");
+  const prometheus::ClientMetric::Histogram& histogram = family.metric[0].histogram;
+  ASSERT_EQ(histogram.bucket.size(), 22u);
+  for (size_t i = 0; i < 22; ++i) {
+    EXPECT_EQ(histogram.bucket[i].cumulative_count, (i + 1) * (i + 2) / 2);
+  }
+  EXPECT_DOUBLE_EQ(histogram.bucket[0].upper_bound, 10e-6);
+  EXPECT_DOUBLE_EQ(histogram.bucket[1].upper_bound, 20e-6);
+  EXPECT_DOUBLE_EQ(histogram.bucket[21].upper_bound, 100);
+  EXPECT_EQ(histogram.sample_count, 23u * 24 / 2);
+  EXPECT_DOUBLE_EQ(histogram.sample_sum, 7.25);
 }
 
 // Of each RPC another number of calls, of which each has other bytes.

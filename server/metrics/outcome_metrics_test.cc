@@ -102,6 +102,10 @@ class MetricsOutcomeTest : public testing::Test {
     const MetricsText metrics = ScrapeUntil(server_, "gridfold_queue_jobs", 1);
     EXPECT_EQ(metrics.Value("gridfold_lanes_busy"), 1);
     EXPECT_EQ(metrics.Value("gridfold_queue_bytes"), kSmallBytes);
+    const v1::GetStatisticsResponse statistics = server_.GetStatistics();
+    EXPECT_EQ(statistics.jobs_queued(), 1u);
+    EXPECT_EQ(static_cast<double>(statistics.bytes_queued()), kSmallBytes);
+    EXPECT_EQ(statistics.lanes_busy(), 1u);
     EXPECT_EQ(Reduce(server_, SmallReduction()), grpc::StatusCode::RESOURCE_EXHAUSTED);
     waiting.Cancel();
     EXPECT_EQ(waiting.Wait(), grpc::StatusCode::CANCELLED);
@@ -180,6 +184,18 @@ TEST_F(MetricsOutcomeTest, NumbersAreExactlyWhatWasDone) {
       {"gridfold_request_duration_seconds_count{rpc=\"MergeAccumulators\"}", 0},
   };
   for (const auto& [series, value] : expected) EXPECT_EQ(metrics.Value(series), value) << series;
+
+  // And as a caller is told.
+  const v1::GetStatisticsResponse told = server_.GetStatistics();
+  EXPECT_EQ(told.jobs_accepted(), 8u);
+  EXPECT_EQ(told.jobs_refused(), 1u);
+  EXPECT_EQ(told.jobs_succeeded(), 4u);
+  EXPECT_EQ(told.jobs_failed(), 1u);
+  EXPECT_EQ(told.jobs_cancelled(), 3u);
+  EXPECT_EQ(told.jobs_queued(), 0u);
+  EXPECT_EQ(told.bytes_queued(), 0u);
+  EXPECT_EQ(told.bytes_processed(),
+            3 * SmallReduction().ByteSizeLong() + SmallScan().ByteSizeLong());
 
   // Seven reductions were accepted, and a lane ran six of them.
   const auto count = [&](const std::string& stage) {

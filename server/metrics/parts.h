@@ -23,6 +23,10 @@ void AddScheduler(const SchedulerStatistics& jobs, MetricFamilies& families);
 void AddArrays(const ArrayStoreStatistics& arrays, MetricFamilies& families);
 void AddStreams(const StreamStatistics& streams, MetricFamilies& families);
 void AddRegions(const RegionStoreStatistics& regions, MetricFamilies& families);
+// What is told of each device, which the label `device` names by its number. Requires statistics of
+// as many engines.
+void AddDevices(const std::vector<const kernels::Engine*>& engines, const SchedulerStatistics& jobs,
+                const ArrayStoreStatistics& arrays, MetricFamilies& families);
 void AddEngine(const kernels::EngineResources& resources, MetricFamilies& families);
 
 }  // namespace gridfold::server

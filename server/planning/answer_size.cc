@@ -10,6 +10,7 @@
 #include "kernels/accumulators/reduction_accumulator.h"
 #include "kernels/contract/histogram_outline.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/contract/shape.h"
 
 namespace gridfold::server {
 
@@ -22,11 +23,6 @@ constexpr uint64_t kValueBytes = 8;
 // Whether values are counted as an answer has them, or as they are held before they are rounded to
 // the output type.
 enum class Form : uint8_t { kSent, kHeld };
-
-uint64_t SaturatingMultiply(uint64_t a, uint64_t b) {
-  uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<uint64_t>::max() : product;
-}
 
 uint64_t SaturatingAdd(uint64_t a, uint64_t b) {
   uint64_t sum = 0;
@@ -66,7 +62,7 @@ uint64_t GroupValueBytes(const kernels::ReductionPlan& plan, Form form) {
 uint64_t CountBytes(const kernels::HistogramPlan& plan) {
   const uint64_t dense = plan.total_bin_count() * kValueBytes;
   if (!plan.sparse) return dense;
-  return 2 * std::min(dense, SaturatingMultiply(plan.array.element_count, kValueBytes));
+  return 2 * std::min(dense, kernels::SaturatingProduct(plan.array.element_count, kValueBytes));
 }
 
 uint64_t EdgeBytes(const kernels::HistogramPlan& plan) {
@@ -79,7 +75,7 @@ uint64_t EdgeBytes(const kernels::HistogramPlan& plan) {
 }
 
 uint64_t ValueBytes(const kernels::ReductionPlan& plan, Form form) {
-  return SaturatingMultiply(GroupValueBytes(plan, form), plan.grouping.group_count);
+  return kernels::SaturatingProduct(GroupValueBytes(plan, form), plan.grouping.group_count);
 }
 
 uint64_t Bytes(const kernels::ReductionPlan& plan, Form form) {
@@ -89,8 +85,8 @@ uint64_t Bytes(const kernels::ReductionPlan& plan, Form form) {
 }
 
 uint64_t QuantileBytes(const kernels::HistogramPlan& plan) {
-  return SaturatingMultiply(SaturatingMultiply(plan.quantiles.size(), kValueBytes),
-                            plan.channel_count);
+  return kernels::SaturatingProduct(kernels::SaturatingProduct(plan.quantiles.size(), kValueBytes),
+                                    plan.channel_count);
 }
 
 uint64_t ValueBytes(const kernels::HistogramPlan& plan) {
@@ -129,8 +125,8 @@ uint64_t KeyedGroupBytes(const kernels::KeyedReductionPlan& plan, Form form) {
 uint64_t KeyedValueBytes(const kernels::KeyedReductionPlan& plan, Form form) {
   uint64_t edge_bytes = 0;
   for (const kernels::HistogramPlan& axis : plan.axes) edge_bytes += EdgeBytes(axis);
-  return SaturatingAdd(SaturatingMultiply(plan.group_count_max, KeyedGroupBytes(plan, form)),
-                       edge_bytes);
+  return SaturatingAdd(
+      kernels::SaturatingProduct(plan.group_count_max, KeyedGroupBytes(plan, form)), edge_bytes);
 }
 
 }  // namespace
@@ -148,8 +144,8 @@ void BoundFoundKeys(const Limits& limits, kernels::KeyedReductionPlan& plan) {
 
 uint64_t AnswerBytes(const kernels::KeyedReductionPlan& plan) {
   if (!plan.has_bins()) {
-    return SaturatingMultiply(std::min(plan.group_count_max, plan.keys.element_count),
-                              KeyedGroupBytes(plan, Form::kSent));
+    return kernels::SaturatingProduct(std::min(plan.group_count_max, plan.keys.element_count),
+                                      KeyedGroupBytes(plan, Form::kSent));
   }
   const uint64_t value_bytes = KeyedValueBytes(plan, Form::kSent);
   if (!plan.reduction.return_states) return value_bytes;
@@ -178,11 +174,11 @@ uint64_t AnswerBytes(const kernels::HistogramPlan& plan) {
 }
 
 uint64_t AnswerBytes(const kernels::QuantilePlan& plan) {
-  return SaturatingMultiply(plan.result_slot_count(), kValueBytes);
+  return kernels::SaturatingProduct(plan.result_slot_count(), kValueBytes);
 }
 
 uint64_t AnswerBytes(const kernels::TopPlan& plan) {
-  return SaturatingMultiply(plan.result_count(), kernels::kTopResultBytes);
+  return kernels::SaturatingProduct(plan.result_count(), kernels::kTopResultBytes);
 }
 
 uint64_t AnswerBytes(const kernels::PairedPlan& plan) {

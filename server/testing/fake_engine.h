@@ -88,6 +88,7 @@ class FakeEngine final : public kernels::Engine {
   const char* name() const override { return "fake"; }
   const kernels::DeviceDescription& device() const override { return device_; }
   void set_free_bytes(uint64_t bytes) { device_.free_bytes = bytes; }
+  void set_memory_bytes(uint64_t bytes) { device_.memory_bytes = bytes; }
   bool Healthy() const override { return healthy; }
   absl::StatusOr<std::unique_ptr<kernels::Lane>> CreateLane(const kernels::LaneOptions&) override {
     if (lane_count_max-- == 0) return absl::ResourceExhaustedError("no memory for another lane");

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -16,6 +17,8 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "server/base/fixed_limits.h"
+#include "server/testing/http_exchange.h"
+#include "server/testing/metrics_text.h"
 #include "server/testing/secure_server.h"
 
 namespace gridfold::server {
@@ -250,6 +253,18 @@ TEST_F(TransportSecurityTest, ANewCertificateIsUsedAndNoCallIsLost) {
   stop = true;
   callers.clear();
   EXPECT_EQ(failed, 0);
+}
+
+TEST_F(TransportSecurityTest, MetricsSayWhenTheCertificateExpires) {
+  authority_.Issue("server");
+  StartServer({.tls = FilesOf("server")});
+  const MetricsText metrics =
+      ParseMetrics(HttpGet(server_->metrics_port().value(), "/metrics").body);
+  // As the authority issues them: for 30 days.
+  EXPECT_NEAR(metrics.Value("gridfold_certificate_expiry_time_seconds"),
+              static_cast<double>(time(nullptr)) + 30 * 24 * 3600, 600);
+  EXPECT_EQ(metrics.Value("gridfold_reloads_total{what=\"certificates\"}"), 0);
+  EXPECT_EQ(metrics.Value("gridfold_reload_failures_total{what=\"certificates\"}"), 0);
 }
 
 TEST_F(TransportSecurityTest, ReflectionCanBeTurnedOff) {
