@@ -154,6 +154,8 @@ struct SortArguments {
 };
 
 inline constexpr uint32_t kOrderBlockThreads = 512;
+// Elements of a group that a warp takes.
+inline constexpr uint64_t kWarpGroupMax = 1024;
 inline constexpr uint32_t kWarpTeamThreads = 256;  // Of a block of teams that are a warp each.
 
 using QuantileKernel = void (*)(QuantileArguments);
@@ -165,7 +167,9 @@ using SortKernel = void (*)(SortArguments);
 
 // A team for each group: a warp, or a block.
 uint64_t TeamTablesBytes(bool by_warps);  // Of shared memory.
-QuantileKernel FindQuantileKernel(ElementType type, bool by_warps);
+// By blocks; and by warps, which hold groups of up to kWarpGroupMax elements in registers.
+QuantileKernel FindQuantileKernel(ElementType type);
+QuantileKernel FindRowQuantileKernel(ElementType type, uint64_t largest_group);
 TopKernel FindTopKernel(ElementType type, bool by_warps);
 // Of large groups: all blocks count.
 DigitKernel FindDigitKernel(ElementType type, bool is_first);

@@ -4,18 +4,17 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-template <class Team, class T>
-__global__ void __launch_bounds__(Team::kBlockThreads)
+// A block for each group.
+template <class T>
+__global__ void __launch_bounds__(kOrderBlockThreads)
     QuantilesOfGroups(const QuantileArguments arguments) {
   using Key = OrderKey<T>;
   extern __shared__ __align__(16) unsigned char memory[];
-  constexpr uint32_t kTeams = Team::kBlockThreads / Team::kThreads;
-  auto& tables = reinterpret_cast<TeamTables<Team>*>(memory)[TeamInBlock<Team>()];
-  Key* const keys = reinterpret_cast<Key*>(memory + kTeams * sizeof(TeamTables<Team>)) +
-                    TeamInBlock<Team>() * arguments.buffered_keys;
-  TeamSelect<Team, T> select(tables, keys, arguments.buffered_keys, KeyKind{});
+  auto& tables = *reinterpret_cast<TeamTables<BlockTeam>*>(memory);
+  Key* const keys = reinterpret_cast<Key*>(memory + sizeof(TeamTables<BlockTeam>));
+  TeamSelect<BlockTeam, T> select(tables, keys, arguments.buffered_keys, KeyKind{});
   const T* const elements = static_cast<const T*>(arguments.groups.elements);
-  ForEachGroup<Team>(arguments.groups, [&](uint64_t g, const GroupPlace& place) {
+  ForEachGroup<BlockTeam>(arguments.groups, [&](uint64_t g, const GroupPlace& place) {
     select.Load(elements + place.begin, static_cast<uint32_t>(place.size));
     const uint64_t numbers = place.size - select.nan_count();
     const bool is_nan = select.nan_count() > 0 && !arguments.ignores_nan;
@@ -31,9 +30,10 @@ __global__ void __launch_bounds__(Team::kBlockThreads)
         }
         slot = TargetSlot<T>(target, at.weight, arguments.method, found.key, upper);
       }
-      if (RankInTeam<Team>() == 0) arguments.slots[t * arguments.groups.group_count + g] = slot;
+      if (RankInTeam<BlockTeam>() == 0)
+        arguments.slots[t * arguments.groups.group_count + g] = slot;
     }
-    Team::Sync();  // The next group takes the same memory.
+    BlockTeam::Sync();  // The next group takes the same memory.
   });
 }
 
@@ -43,10 +43,9 @@ uint64_t TeamTablesBytes(bool by_warps) {
   return by_warps ? sizeof(TeamTables<WarpTeam>) : sizeof(TeamTables<BlockTeam>);
 }
 
-QuantileKernel FindQuantileKernel(ElementType type, bool by_warps) {
-  return VisitElementType(type, [by_warps](auto tag) -> QuantileKernel {
-    using T = typename decltype(tag)::type;
-    return by_warps ? QuantilesOfGroups<WarpTeam, T> : QuantilesOfGroups<BlockTeam, T>;
+QuantileKernel FindQuantileKernel(ElementType type) {
+  return VisitElementType(type, [](auto tag) -> QuantileKernel {
+    return QuantilesOfGroups<typename decltype(tag)::type>;
   });
 }
 

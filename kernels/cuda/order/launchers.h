@@ -17,9 +17,7 @@
 
 namespace gridfold::kernels::cuda {
 
-// Elements of a group that a warp takes.
-inline constexpr uint64_t kWarpGroupMax = 1024;
-// Elements selected of it.
+// Elements selected of a group that a warp takes.
 inline constexpr uint64_t kWarpSelectedMax = 128;
 
 // Enqueue a team for each group of up to `groups.size_max` elements; the largest one that there is

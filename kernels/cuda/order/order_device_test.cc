@@ -1,4 +1,5 @@
-// Large groups, with data that samples of it describe well, badly, or not at all.
+// Large groups, with data that samples of it describe well, badly, or not at all; and rows of any
+// length.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -190,6 +191,42 @@ class OrderDeviceTest : public DeviceTest {
     check(many, true, "quantiles/digits");
   }
 
+  // Of every row of a matrix, targets in any order.
+  template <class T>
+  void CheckRows(const std::vector<T>& x, uint64_t columns) {
+    SCOPED_TRACE(testing::Message() << columns << " columns");
+    const uint64_t rows = x.size() / columns;
+    const DeviceArray<T> device(std::span<const T>(x), 1);
+    QuantileSpec spec{.quantiles = {0.5, 0.0, 0.1, 0.75, 1.0, 0.25, 0.99},
+                      .ranks = {columns - 1, 0, columns / 2},
+                      .grouping = {.kind = GroupingKind::kAxis1, .offsets = {}}};
+    for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
+      spec.nan_policy = policy;
+      const QuantilePlan plan =
+          PlanQuantiles(ArrayDescription::Matrix(kElementTypeOf<T>, rows, columns), spec).value();
+      const std::vector<uint64_t> slots = Quantiles(plan, device, false);
+      for (uint64_t row = 0; row < rows; ++row) {
+        const auto begin = x.begin() + static_cast<std::ptrdiff_t>(row * columns);
+        const SortedKeys<T> sorted(
+            std::vector<T>(begin, begin + static_cast<std::ptrdiff_t>(columns)));
+        for (size_t t = 0; t < plan.targets.size(); ++t) {
+          ASSERT_EQ(slots[t * rows + row], sorted.SlotOf(plan.targets[t], plan))
+              << "row " << row << ", target " << t << ", policy " << static_cast<int>(policy);
+        }
+      }
+    }
+  }
+  template <class T>
+  void CheckRowsOfAnyLength() {
+    for (const uint64_t columns :
+         {1, 2, 31, 32, 33, 64, 65, 255, 256, 257, 511, 512, 513, 1000, 1024, 1025}) {
+      for (const Data data : {Data::kAnyBits, Data::kTenValues, Data::kConstant, Data::kSpecial}) {
+        CheckRows(Make<T>(data, 23 * columns), columns);
+        if (HasFailure()) return;
+      }
+    }
+  }
+
   template <class T>
   void CheckTop(const std::vector<T>& x, TopSpec spec, bool has_spare = true) {
     SCOPED_TRACE(testing::Message() << spec.count << (spec.smallest ? " smallest" : " largest"));
@@ -228,6 +265,12 @@ TEST_F(OrderDeviceTest, QuantilesOfAnyData) {
   CheckQuantiles(std::vector<float>(kCount, std::numeric_limits<float>::quiet_NaN()));
 }
 
+TEST_F(OrderDeviceTest, RowsOfAnyLength) {
+  CheckRowsOfAnyLength<float>();
+  CheckRowsOfAnyLength<int8_t>();
+  CheckRowsOfAnyLength<uint16_t>();
+}
+
 template <class T>
 class OrderTypesDeviceTest : public OrderDeviceTest {};
 using Types = testing::Types<int32_t, uint32_t, int64_t, uint64_t, double>;
@@ -239,6 +282,10 @@ TYPED_TEST(OrderTypesDeviceTest, Quantiles) {
     this->CheckQuantiles(Make<TypeParam>(data));
     if (this->HasFailure()) return;
   }
+}
+
+TYPED_TEST(OrderTypesDeviceTest, RowsOfAnyLength) {
+  this->template CheckRowsOfAnyLength<TypeParam>();
 }
 
 TYPED_TEST(OrderTypesDeviceTest, Top) {

@@ -9,7 +9,7 @@
 
 namespace gridfold::kernels::cuda {
 
-// A warp, for groups of up to some hundred elements.
+// A warp, for groups of up to a thousand elements.
 struct WarpTeam {
   static constexpr uint32_t kThreads = kWarpLanes;
   static constexpr uint32_t kBlockThreads = kWarpTeamThreads;
