@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "server/calls/execution.h"
 #include "server/process/event_log.h"
 
 namespace gridfold::server {
@@ -58,6 +59,74 @@ TEST(CallReportTest, EveryCodeHasItsLevel) {
     EXPECT_EQ(LineOf(code, LogLevel::kError).empty(), level != std::string("error"));
     EXPECT_EQ(LineOf(code, LogLevel::kOff), "");
   }
+}
+
+// No figure equals another.
+CallReport ReportOfARun() {
+  CallReport report(Rpc::kReduceArray, 8);
+  report.trace = {.trace_id = "trace", .parent_id = "span"};
+  report.request_bytes = 21;
+  report.queue_time = std::chrono::microseconds(22);
+  report.AddQueueTime(std::chrono::microseconds(1));
+  report.run = {.strategy = "strategy",
+                .cluster_size = 24,
+                .bytes_read = 25,
+                .stage_in_time = std::chrono::microseconds(26),
+                .kernel_time = std::chrono::seconds(27),
+                .stage_out_time = std::chrono::microseconds(28)};
+  report.device_count = 29;
+  report.arrived_at -= std::chrono::hours(1);
+  return report;
+}
+
+TEST(CallReportTest, ALineHasEveryFigure) {
+  FlushLog(std::chrono::seconds(30));
+  ConfigureLog(LogLevel::kDebug, LogFormat::kJson);
+  testing::internal::CaptureStderr();
+  ReportOfARun().Log(absl::NotFoundError("why"), 30);
+  FlushLog(std::chrono::seconds(30));
+  ConfigureLog(LogLevel::kInfo, LogFormat::kText);
+  auto line = nlohmann::json::parse(testing::internal::GetCapturedStderr());
+  EXPECT_GE(line["total_us"], 3'600'000'000);
+  EXPECT_LT(line["total_us"], 3'700'000'000);
+  for (const char* const key : {"time", "total_us"}) line.erase(key);
+  const nlohmann::json expected = {{"level", "debug"},
+                                   {"event", "call"},
+                                   {"id", 8},
+                                   {"rpc", "ReduceArray"},
+                                   {"peer", ""},
+                                   {"certificate", ""},
+                                   {"trace_id", "trace"},
+                                   {"parent_id", "span"},
+                                   {"code", "NOT_FOUND"},
+                                   {"message", "why"},
+                                   {"strategy", "strategy"},
+                                   {"request_bytes", 21},
+                                   {"response_bytes", 30},
+                                   {"queue_us", 23},
+                                   {"stage_in_us", 26},
+                                   {"kernel_us", 27'000'000},
+                                   {"stage_out_us", 28}};
+  EXPECT_EQ(line, expected);
+}
+
+// What callers are told beside an answer.
+TEST(ExecutionTest, EveryFigureIsInItsPlace) {
+  v1::ExecutionStatistics execution;
+  FillExecution(ReportOfARun(), "engine", execution);
+  EXPECT_EQ(execution.total_time().seconds(), 3600);
+  execution.clear_total_time();
+  v1::ExecutionStatistics expected;
+  expected.set_engine("engine");
+  expected.set_strategy("strategy");
+  expected.set_cluster_size(24);
+  expected.set_bytes_read(25);
+  expected.mutable_queue_time()->set_nanos(23'000);
+  expected.mutable_stage_in_time()->set_nanos(26'000);
+  expected.mutable_kernel_time()->set_seconds(27);
+  expected.mutable_stage_out_time()->set_nanos(28'000);
+  expected.set_device_count(29);
+  EXPECT_EQ(execution.DebugString(), expected.DebugString());
 }
 
 TEST(EventLogTest, AnEventIsLoggedFromItsLevelOn) {

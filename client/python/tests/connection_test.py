@@ -1,7 +1,9 @@
 """Connections: options, errors, and the environment."""
 
+import pathlib
 import pickle
 import socket
+import tempfile
 import unittest
 from unittest import mock
 
@@ -71,6 +73,143 @@ class ConnectionTest(PackageTest):
         with gf.connect(self.server.target, tenant="other") as other:
             with self.gpu.put([1], "mine"):
                 self.assertEqual(other.arrays(), [])
+
+
+class ArgumentsTest(unittest.TestCase):
+    """What the library is asked for; no server."""
+
+    NOTHING = dict.fromkeys(
+        ["GRIDFOLD_SERVER", "GRIDFOLD_CLIENT_TLS", "GRIDFOLD_CLIENT_TLS_CA",
+         "GRIDFOLD_CLIENT_TLS_CERTIFICATE", "GRIDFOLD_CLIENT_TLS_KEY",
+         "GRIDFOLD_CLIENT_TLS_SERVER_NAME", "GRIDFOLD_CLIENT_TOKEN_FILE",
+         "GRIDFOLD_CLIENT_BALANCE"], "")
+
+    def asked(self, *arguments, environment=None, **options):
+        with mock.patch.dict("os.environ", {**self.NOTHING, **(environment or {})}), \
+                mock.patch.object(gf._connect._native, "connect") as connect:
+            self.connection = gf.connect(*arguments, **options)
+        self.assertEqual(connect.call_args.args, ())
+        return connect.call_args.kwargs
+
+    def test_defaults(self):
+        self.assertEqual(self.asked(), dict(
+            target="localhost:50051", round_robin=False, tenant="", priority=1, channels=1,
+            connect_timeout_s=5.0, timeout_s=None, attempts=4, tls=None, token=""))
+
+    def test_all_that_is_given(self):
+        self.assertEqual(
+            self.asked("a:1", tls_ca=pathlib.Path("ca"), tls_certificate="crt", tls_key="key",
+                       tls_server_name="name", token="secret", tenant="t", priority="high",
+                       timeout=2.5, connect_timeout=1.5, channels=3, balance="round-robin",
+                       attempts=2),
+            dict(target="a:1", round_robin=True, tenant="t", priority=2, channels=3,
+                 connect_timeout_s=1.5, timeout_s=2.5, attempts=2,
+                 tls=("ca", "crt", "key", "name"), token="secret"))
+        self.assertIsNone(self.connection._regions, "a region belongs to one server")
+        self.assertEqual(self.asked(priority="low", balance="first")["priority"], 0)
+        self.assertIsNotNone(self.connection._regions)
+
+    def test_the_environment(self):
+        self.assertEqual(self.asked(environment={"GRIDFOLD_SERVER": "b:2"})["target"], "b:2")
+        self.assertEqual(self.asked("c:3", environment={"GRIDFOLD_SERVER": "b:2"})["target"], "c:3")
+        for place, name in enumerate(["CA", "CERTIFICATE", "KEY", "SERVER_NAME"]):
+            expected = [""] * 4
+            expected[place] = "x"
+            variable = {f"GRIDFOLD_CLIENT_TLS_{name}": "x"}
+            self.assertEqual(self.asked(environment=variable)["tls"], tuple(expected))
+            self.assertIsNone(self.asked(tls=False, environment=variable)["tls"])
+        for word in ("1", "true", "ON", "yes", "y", "t", "+", "enable"):
+            self.assertEqual(self.asked(environment={"GRIDFOLD_CLIENT_TLS": word})["tls"],
+                             ("",) * 4, word)
+        for word in ("0", "false", "off", "no", "2"):
+            self.assertIsNone(self.asked(environment={"GRIDFOLD_CLIENT_TLS": word})["tls"], word)
+        self.assertEqual(self.asked(tls=True)["tls"], ("",) * 4)
+        balance = {"GRIDFOLD_CLIENT_BALANCE": "round-robin"}
+        self.assertIs(self.asked(environment=balance)["round_robin"], True)
+        self.assertIs(self.asked(balance="first", environment=balance)["round_robin"], False)
+
+    def test_tokens(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "token")
+            path.write_text(" from-file \n", encoding="ascii")
+            self.assertEqual(self.asked(token_file=path)["token"], " from-file")
+            self.assertEqual(self.asked(token="own", token_file=path)["token"], "own")
+            self.assertEqual(self.asked(token="", token_file=path)["token"], "")
+            variable = {"GRIDFOLD_CLIENT_TOKEN_FILE": str(path)}
+            self.assertEqual(self.asked(environment=variable)["token"], " from-file")
+            path.write_text("\n", encoding="ascii")
+            with self.assertRaisesRegex(ValueError, "token: there is no token in it"):
+                self.asked(token_file=path)
+
+    def test_words_that_make_no_sense(self):
+        with self.assertRaisesRegex(
+                ValueError, "balance: must be \"first\" or \"round-robin\", not 'best'"):
+            self.asked(balance="best")
+        with self.assertRaisesRegex(
+                ValueError, "priority: must be one of low, normal, high, not 'urgent'"):
+            self.asked(priority="urgent")
+
+    def test_options_of_calls(self):
+        self.asked()
+        native = self.connection._native
+        other = self.connection.options(timeout=2.5, priority="low", traceparent="00-1-2-3")
+        native.with_options.assert_called_once_with(2.5, 0, "00-1-2-3", None)
+        self.assertIs(other._native, native.with_options.return_value)
+        self.assertIs(self.connection._native, native)
+        self.connection.options()
+        native.with_options.assert_called_with(None, None, "", None)
+
+    def test_info(self):
+        self.asked()
+        self.connection._native.info.return_value = (
+            "1.2", "cuda", [("A", 1, 2, "9.0", "GPU-1"), ("B", 3, 4, "8.0", "GPU-2")], {"most": 5})
+        info = self.connection.info()
+        self.assertEqual((info.version, info.engine, info.limits), ("1.2", "cuda", {"most": 5}))
+        self.assertEqual(info.devices[1].name, "B")
+        self.assertEqual(info.devices[1].memory_bytes, 3)
+        self.assertEqual(info.devices[1].compute_units, 4)
+        self.assertEqual(info.devices[1].compute_capability, "8.0")
+        self.assertEqual(info.devices[1].uuid, "GPU-2")
+        self.assertEqual(len(info.devices), 2)
+
+    def test_closing(self):
+        self.asked()
+        with self.connection as gpu:
+            self.assertIs(gpu, self.connection)
+            with mock.patch.object(gpu._regions, "close") as close:
+                gpu.close()
+            close.assert_called_once_with()
+        self.assertEqual(gpu._native.close.call_count, 2)
+
+
+class ErrorsTest(unittest.TestCase):
+    def test_each_code_has_its_class(self):
+        # gRPC's, in the order of their numbers, and what else each error is.
+        codes = [(1, "CANCELLED", gf.CancelledError, Exception),
+                 (2, "UNKNOWN", gf.Error, Exception),
+                 (3, "INVALID_ARGUMENT", gf.InvalidArgumentError, ValueError),
+                 (4, "DEADLINE_EXCEEDED", gf.DeadlineExceededError, TimeoutError),
+                 (5, "NOT_FOUND", gf.NotFoundError, LookupError),
+                 (6, "ALREADY_EXISTS", gf.AlreadyExistsError, Exception),
+                 (7, "PERMISSION_DENIED", gf.PermissionDeniedError, PermissionError),
+                 (8, "RESOURCE_EXHAUSTED", gf.ResourceExhaustedError, Exception),
+                 (9, "FAILED_PRECONDITION", gf.FailedPreconditionError, Exception),
+                 (10, "ABORTED", gf.AbortedError, Exception),
+                 (11, "OUT_OF_RANGE", gf.OutOfRangeError, OverflowError),
+                 (12, "UNIMPLEMENTED", gf.UnimplementedError, NotImplementedError),
+                 (13, "INTERNAL", gf.InternalError, Exception),
+                 (14, "UNAVAILABLE", gf.UnavailableError, ConnectionError),
+                 (15, "DATA_LOSS", gf.DataLossError, Exception),
+                 (16, "UNAUTHENTICATED", gf.UnauthenticatedError, Exception)]
+        for number, code, kind, other in codes:
+            with self.subTest(code):
+                error = gf._errors.from_status(number, "text", "REASON", "field", 1.5)
+                self.assertIs(type(error), kind)
+                self.assertIsInstance(error, other)
+                copied = pickle.loads(pickle.dumps(error))
+                for one in (error, copied):
+                    self.assertEqual((str(one), one.code, one.reason, one.field, one.retry_delay),
+                                     ("text", code, "REASON", "field", 1.5))
 
 
 if __name__ == "__main__":
