@@ -33,6 +33,7 @@
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/scan_report.h"
 #include "client/command_line/report/table_report.h"
+#include "client/library/helper_thread.h"
 
 namespace gridfold::client {
 namespace {
@@ -300,7 +301,7 @@ class ScanCommand : public Command {
                                       ArrayFileWriter* file) const {
     const std::optional<uint64_t> size_bytes = array.size_bytes();
     absl::Status sent;
-    std::thread sender([&] {
+    std::optional<std::thread> sender = TryStartThread([&] {
       const ElementType type = array.stream().element_type();
       sent = array.SendAll([&](std::span<const std::byte> piece) {
         return stream.Write(piece, mask.Next(piece, type));
@@ -313,11 +314,15 @@ class ScanCommand : public Command {
         stream.Cancel();
       }
     });
+    if (!sender) {
+      stream.Cancel();
+      return absl::ResourceExhaustedError("there is no thread to send the elements");
+    }
     absl::StatusOr<ScanResult> result =
         ReceiveAll(size_bytes ? std::optional(array.stream().ShapeOf(*size_bytes)) : std::nullopt,
                    stream, file);
     if (!result.ok()) stream.Cancel();
-    sender.join();
+    sender->join();
     // Where the sender has cancelled, it says why; otherwise both have the stream's own error, or
     // the receiver has another one.
     if (!sent.ok() && (result.ok() || absl::IsCancelled(result.status()))) return sent;

@@ -1,7 +1,11 @@
 // `gridfold scan` against a fake server: what is asked of it, and where its results go.
+#include <dlfcn.h>
+#include <pthread.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "client/command_line/exit_code.h"
@@ -16,6 +20,30 @@ namespace gridfold::client {
 namespace {
 
 using testing::HasSubstr;
+
+// Whether this thread gets no other by way of the C++ library, as ours are started and gRPC's are
+// not.
+thread_local bool refuses_threads = false;
+
+}  // namespace
+
+// Sanitizers have one of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define GRIDFOLD_CAN_REFUSE_THREADS
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*run)(void*), void* argument) noexcept {
+  static auto* const create =
+      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  Dl_info library;
+  if (refuses_threads && dladdr(reinterpret_cast<void*>(run), &library) != 0 &&
+      std::strstr(library.dli_fname, "libstdc++") != nullptr) {
+    return EAGAIN;
+  }
+  return create(thread, attributes, run, argument);
+}
+#endif
+
+namespace {
 
 TEST_F(ProgramTest, ScanFlagsReachTheServer) {
   EXPECT_EQ(Run({"scan", "@in.csv", "--shape", "1,2", "--axis", "1", "--op", "max", "--exclusive",
@@ -76,6 +104,25 @@ TEST_F(ProgramTest, AStreamedScanDoesNotWriteWhatItReads) {
   }
   std::remove(link.c_str());
 }
+
+#ifdef GRIDFOLD_CAN_REFUSE_THREADS
+TEST_F(ProgramTest, AStreamedScanWithoutAThreadToSendFails) {
+  server_.on_info = [](grpc::ServerContext&, const v1::GetServerInfoRequest&,
+                       v1::GetServerInfoResponse& response) {
+    response.mutable_limits()->set_message_bytes_max(1 << 20);
+    response.mutable_limits()->set_array_chunk_bytes_max(1 << 19);
+    return grpc::Status::OK;
+  };
+  Write("in.bin", "abc");
+  Write("out.bin", "");
+  refuses_threads = true;
+  const ExitCode code =
+      Run({"scan", "@in.bin", "--type", "int8", "--stream", "--output", "@out.bin"});
+  refuses_threads = false;
+  EXPECT_EQ(code, ExitCode::kRequestFailed);
+  EXPECT_THAT(error_out_.str(), HasSubstr("there is no thread to send the elements"));
+}
+#endif
 
 }  // namespace
 }  // namespace gridfold::client

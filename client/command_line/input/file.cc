@@ -10,13 +10,13 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/library/helper_thread.h"
 
 namespace gridfold::client {
 namespace {
@@ -53,12 +53,14 @@ bool Describe(const std::string& path, int standard, struct stat& status) {
 // more.
 template <typename Work>
 void RunTogether(size_t thread_count, const Work& work) {
-  std::vector<std::jthread> others;
-  try {
-    while (others.size() + 1 < thread_count) others.emplace_back(work);
-  } catch (const std::system_error&) {
+  std::vector<std::thread> others;
+  while (others.size() + 1 < thread_count) {
+    std::optional<std::thread> other = TryStartThread(work);
+    if (!other) break;
+    others.push_back(*std::move(other));
   }
   work();
+  for (std::thread& other : others) other.join();
 }
 
 // Takes mapped pages out of the address space. The kernel goes from page to page, which takes one

@@ -10,6 +10,7 @@
 #include "client/command_line/output/bar_chart.h"
 #include "client/command_line/output/number_format.h"
 #include "client/command_line/output/table.h"
+#include "client/library/helper_thread.h"
 
 namespace gridfold::client {
 namespace {
@@ -38,16 +39,16 @@ std::string TimeLeft(double share, absl::Duration passed) {
 
 Progress::Progress(const TextStyle& style, std::function<void(const std::string&)> write)
     : style_(style), write_(std::move(write)) {
-  if (write_) thread_ = std::thread([this] { Run(); });
+  if (write_) thread_ = TryStartThread([this] { Run(); });
 }
 
 Progress::~Progress() {
-  if (!write_) return;
+  if (!thread_) return;
   {
     absl::MutexLock lock(&mutex_);
     done_ = true;
   }
-  thread_.join();
+  thread_->join();
 }
 
 void Progress::Begin(const std::string& label) {

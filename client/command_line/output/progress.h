@@ -21,7 +21,7 @@ namespace gridfold::client {
 // Thread-safe.
 class Progress {
  public:
-  // Writes by `write`, from a thread of its own; without one nothing is shown.
+  // Writes by `write`, from a thread of its own; without either nothing is shown.
   Progress(const TextStyle& style, std::function<void(const std::string&)> write);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -49,7 +49,7 @@ class Progress {
   absl::Mutex mutex_;
   Step step_ ABSL_GUARDED_BY(mutex_);
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::optional<std::thread> thread_;
 };
 
 }  // namespace gridfold::client

@@ -6,8 +6,11 @@
 #include <array>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "client/load/report/compare.h"
 #include "client/load/report/html_report.h"
 #include "client/load/report/html_test_util.h"
@@ -372,6 +375,34 @@ TEST(ReportTest, OptionsNotesAndSurenessAreInEveryReport) {
   PrintReport(result, {}, out);
   EXPECT_THAT(out.str(), HasSubstr("2 of 3 runs"));
   EXPECT_THAT(out.str(), HasSubstr("120 MiB"));
+}
+
+TEST(ReportTest, JsonSaysWhatRanWhenAndHowItEnded) {
+  LoadResult result = MakeResult();
+  result.settings = {{"rate", "100"}, {"seed", "5"}};
+  result.start_time = absl::FromUnixSeconds(1'764'000'000);
+  nlohmann::json report = nlohmann::json::parse(ToJson(result));
+  EXPECT_EQ(report["scenario"], "a <mix>");
+  EXPECT_EQ(report["start_time"], "2025-11-24T16:00:00+00:00");
+  EXPECT_EQ(report["settings"], nlohmann::json({{"rate", "100"}, {"seed", "5"}}));
+  EXPECT_FALSE(report.contains("found_level"));
+  EXPECT_FALSE(report.contains("found_rate"));
+  result.found_level = 0;
+  EXPECT_EQ(nlohmann::json::parse(ToJson(result))["found_level"], 0);
+  const std::pair<EndReason, const char*> reasons[] = {{EndReason::kDone, "done"},
+                                                       {EndReason::kStable, "stable"},
+                                                       {EndReason::kInterrupted, "interrupted"},
+                                                       {EndReason::kSilent, "silent"}};
+  for (const auto& [reason, name] : reasons) {
+    result.levels[0].end_reason = reason;
+    EXPECT_EQ(nlohmann::json::parse(ToJson(result))["levels"][0]["end_reason"], name);
+    std::ostringstream out;
+    PrintReport(result, {}, out);
+    const std::string heading = reason == EndReason::kDone
+                                    ? "\n100 calls/s\n"
+                                    : absl::StrCat("\n100 calls/s (", name, ")\n");
+    EXPECT_THAT(out.str(), HasSubstr(heading));
+  }
 }
 
 TEST(ReportTest, ARunWithoutANameIsCalledByWhatItAsksFor) {

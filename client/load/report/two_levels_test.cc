@@ -6,8 +6,10 @@
 
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "client/load/report/compare.h"
 #include "client/load/report/html_report.h"
 #include "client/load/report/html_test_util.h"
@@ -453,6 +455,38 @@ TEST(WarningsTest, BeginWhereTheySay) {
   EXPECT_EQ(is_late(1'000'000, 9'800'000), 1u);
   plan.is_open_loop = false;
   EXPECT_EQ(is_late(1'000'000, 9'800'000), 0u);
+}
+
+TEST(WarningsTest, SayTheFigures) {
+  LoadPlan plan;
+  plan.is_open_loop = true;
+  plan.in_flight_max = 77;
+  LevelResult level(1);
+  level.recording.lateness.Record(2'500'000);
+  level.recording.unsent = 3;
+  level.generator = {
+      .processors = 1e6, .busiest_thread = 0.953, .thread_count = 1, .held_back_count = 5};
+  EXPECT_THAT(Warnings(level, plan),
+              ElementsAre(HasSubstr("one call in a hundred was sent 2.5 ms late or later"),
+                          HasSubstr("3 calls were due and never sent"),
+                          HasSubstr("5 calls waited because of in-flight-max, 77"),
+                          "the level ended within its warm-up: no call was counted",
+                          HasSubstr("busy for 95 % of the time"),
+                          HasSubstr(absl::StrCat("kept 1000000.0 of this machine's ",
+                                                 std::thread::hardware_concurrency(),
+                                                 " processors busy"))));
+}
+
+// From four of five processors on.
+TEST(WarningsTest, ABusyMachineIsTold) {
+  const double machine = std::thread::hardware_concurrency();
+  if (machine == 0) GTEST_SKIP() << "the system does not tell how many processors there are";
+  LevelResult level(1);
+  level.window_s = 1;
+  level.generator.processors = 0.79 * machine;
+  EXPECT_EQ(Warnings(level, {}).size(), 0u);
+  level.generator.processors = 0.81 * machine;
+  EXPECT_EQ(Warnings(level, {}).size(), 1u);
 }
 
 }  // namespace

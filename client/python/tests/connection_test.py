@@ -75,6 +75,34 @@ class ConnectionTest(PackageTest):
                 self.assertEqual(other.arrays(), [])
 
 
+    def test_an_array_that_could_not_be_written_is_not_kept(self):
+        with mock.patch.object(gf._connection, "wire_form", lambda _: (np.ones(3), 1)):
+            with self.assertRaises((gf.Error, TypeError)):
+                self.gpu.put(np.ones((2, 2)), "half")
+        self.assertEqual(self.gpu.arrays(), [])
+
+
+class LimitsTest(PackageTest):
+    server_options = ("--max-message-bytes=8MiB", "--max-bins=2001", "--max-groups=2002",
+                      "--lanes=3", "--max-queued-jobs=2004", "--max-queued-bytes=2005MiB",
+                      "--resident-bytes=64MiB", "--tenant-resident-bytes=32MiB",
+                      "--max-arrays=2007", "--allow-regions", "--max-regions=2008",
+                      "--max-region-bytes=2009MiB", "--max-streams=210",
+                      "--max-batch-operations=2011")
+
+    def test_each_limit_is_that_of_the_server(self):
+        limits = self.gpu.info().limits
+        self.assertGreater(limits.pop("stream_pending_bytes_max"), 0)
+        chunk = limits.pop("array_chunk_bytes_max")
+        self.assertTrue(0 < chunk <= 8 << 20, chunk)
+        self.assertEqual(limits, {
+            "message_bytes_max": 8 << 20, "bin_count_max": 2001, "group_count_max": 2002,
+            "lane_count": 3, "queued_jobs_max": 2004, "queued_bytes_max": 2005 << 20,
+            "resident_bytes_max": 64 << 20, "tenant_resident_bytes_max": 32 << 20,
+            "array_count_max": 2007, "region_count_max": 2008, "region_bytes_max": 2009 << 20,
+            "stream_count_max": 210, "batch_operations_max": 2011})
+
+
 class ArgumentsTest(unittest.TestCase):
     """What the library is asked for; no server."""
 

@@ -1,5 +1,6 @@
 """gridfold.local(): the same calls without a server, with the same bits as from a server."""
 
+import os
 import threading
 import unittest
 
@@ -60,6 +61,38 @@ class LocalTest(PackageTest):
         self.local.close()
         with self.assertRaises(gf.FailedPreconditionError):
             self.local.sum([1])
+
+    def test_names_that_are_not_given(self):
+        with self.local.put([1], "array-1"):
+            self.assertEqual([self.local.put([n]).name for n in range(3)],
+                             ["array-0", "array-2", "array-3"])
+            self.assertEqual([one.name for one in self.local.arrays()],
+                             ["array-0", "array-1", "array-2", "array-3"])
+            self.local.delete("array-0")
+            self.assertEqual(self.local.put([5]).name, "array-0")
+        for call in (self.local.array, self.local.delete):
+            with self.assertRaisesRegex(gf.NotFoundError, "there is no array 'x'") as caught:
+                call("x")
+            self.assertEqual(caught.exception.field, "name")
+
+    def test_how_many_threads(self):
+        for threads in (-1, 1025):
+            with self.assertRaisesRegex(ValueError, f"from 0 to 1024, not {threads}"):
+                gf.local(threads)
+        device = gf.local(3).info().devices[0]
+        self.assertEqual((device.name, device.compute_units), ("this process", 3))
+        self.assertEqual(device.memory_bytes,
+                         os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        self.assertEqual(self.local.info().devices[0].compute_units, len(os.sched_getaffinity(0)))
+
+    def test_how_a_call_ran(self):
+        array = np.ones((3, 4), "f4")
+        execution = self.local.reduce(array, ["sum"]).execution
+        self.assertEqual((execution.strategy, execution.bytes_read, execution.transport),
+                         ("reduce", 48, "in place"))
+        self.assertEqual(execution.queue_time_s, 0)
+        self.assertGreater(execution.kernel_time_s, 0)
+        self.assertEqual(execution.total_time_s, execution.kernel_time_s)
 
     def test_what_it_is(self):
         self.assertEqual(self.local.info().engine, "cpu")

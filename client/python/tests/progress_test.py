@@ -73,6 +73,7 @@ gpu.sum(np.ones(1_000_000))
             result = run_python(program.format(before=before), self.server.target)
             self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
             self.assertIn("100", result.stderr)
+        self.assertRegex(result.stderr, r"\n100 % of 8000000 bytes\n$")
 
     def test_in_this_process_nobody_is_told(self):
         self.assertEqual(gf.local().options(progress=print).sum([1, 2]), 3)

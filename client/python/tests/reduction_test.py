@@ -182,6 +182,77 @@ class ReductionTest(PackageTest):
         with self.assertRaises(TypeError):
             self.gpu.mean(array, axis=0, where=array)
 
+    def test_options_of_those_without_nan(self):
+        array = numbers(np.dtype("f4"), (4, 6), seed=2)
+        array[1, 2] = array[2] = np.nan
+        mask = np.arange(24).reshape(4, 6) % 4 > 0
+        for name in ("nansum", "nanprod"):
+            function = getattr(np, name)
+            for options in (dict(axis=1), dict(axis=0, keepdims=True), dict(where=mask),
+                            dict(axis=1, initial=3), dict(axis=1, dtype=np.float16)):
+                self.assert_near(getattr(self.gpu, name)(array, **options),
+                                 function(array, **options), f"{name} {options}")
+            with self.assertRaises(gf.OutOfRangeError):
+                getattr(self.gpu, name)(np.array([2**62] * 4))
+            self.assertEqual(getattr(self.gpu, name)(np.array([2**62] * 4), overflow="wrap"), 0)
+        for name in ("nanmin", "nanmax"):
+            for options in (dict(axis=1, initial=0.25), dict(initial=-0.25, keepdims=True),
+                            dict(axis=0, initial=2, where=mask)):
+                self.assert_same(getattr(self.gpu, name)(array, **options),
+                                 getattr(np, name)(array, **options), f"{name} {options}")
+        for name in ("nanmean", "nanvar", "nanstd"):
+            with self.assertRaisesRegex(TypeError, "must be inexact"):
+                getattr(self.gpu, name)(array, dtype=np.int64)
+            self.assertEqual(getattr(self.gpu, name)(array, dtype=np.float64).dtype, np.float64)
+            self.assert_near(getattr(self.gpu, name)(array, where=mask, keepdims=True),
+                             getattr(np, name)(array, where=mask, keepdims=True), name)
+        for name in ("mean", "var", "std"):
+            self.assertEqual(getattr(self.gpu, name)([1, 3], dtype=np.float32).dtype, np.float32)
+        row = np.array([np.nan, 5, 2, 7, 2])
+        self.assert_same(self.gpu.nanargmin(row, keepdims=True), np.nanargmin(row, keepdims=True))
+        self.assert_same(self.gpu.nanargmax(row), np.nanargmax(row))
+
+    def test_options_of_further_statistics(self):
+        array = numbers(np.dtype("f8"), (3, 8), seed=9)
+        mask = array > -4
+        for keepdims in (False, True):
+            options = dict(axis=1, keepdims=keepdims)
+            count = mask.sum(**options)
+            self.assert_near(self.gpu.rms(array, where=mask, **options),
+                             np.sqrt(np.mean(array**2, where=mask, **options)))
+            self.assert_near(self.gpu.sem(array, where=mask, ddof=0, **options),
+                             np.std(array, where=mask, **options) / np.sqrt(count))
+            self.assert_near(self.gpu.norm(array, **options), np.linalg.norm(array, **options))
+            self.assert_near(self.gpu.norm(array, 1, **options),
+                             np.linalg.norm(array, 1, **options))
+            self.assert_same(self.gpu.ptp(array, **options), np.ptp(array, **options))
+            self.assert_same(self.gpu.count_nonzero(array, where=mask, **options),
+                             ((array != 0) & mask).sum(**options))
+            self.assert_same(self.gpu.argmin(array, **options), np.argmin(array, **options))
+            self.assert_same(self.gpu.argmax(array, **options), np.argmax(array, **options))
+        with self.assertRaisesRegex(ValueError, "ord: must be 1 or 2, not 3"):
+            self.gpu.norm(array, 3)
+        self.assert_same(self.gpu.any(array > 1, where=mask), np.any(array > 1, where=mask))
+        self.assert_same(self.gpu.all(array > -4, where=mask), np.True_)
+        self.assert_same(self.gpu.all(array > -4), np.False_)
+
+    def test_names_and_their_aliases(self):
+        array = numbers(np.dtype("i4"), 9, seed=4)
+        pairs = [("prod", "product"), ("amin", "min"), ("amax", "max"), ("var", "variance"),
+                 ("std", "standard_deviation"), ("ptp", "range"), ("rms", "root_mean_square"),
+                 ("sem", "standard_error"), ("count_nonzero", "nonzero_count")]
+        for short, long in pairs:
+            found = self.gpu.reduce(array, [short], ddof=1)
+            self.assertEqual(list(found), [short])
+            self.assert_same(found[short], self.gpu.reduce(array, [long], ddof=1)[long])
+        with self.assertRaises(AttributeError):
+            found.maen  # pylint: disable=pointless-statement
+        for given, error in (("sum", TypeError), ([], ValueError), (["sum", "?"], ValueError)):
+            with self.assertRaises(error):
+                self.gpu.reduce(array, given)
+        with self.assertRaisesRegex(ValueError, "ddof: must be a whole number"):
+            self.gpu.reduce(array, ["variance"], ddof=0.5)
+
     def test_where_on_the_server(self):
         array = numbers(np.dtype("i4"), (30, 40))
         mask = array % 3 == 0
@@ -205,7 +276,14 @@ class ReductionTest(PackageTest):
         self.assert_same(statistics["sum"], array.sum(axis=0))
         self.assert_same(statistics.mean, array.mean(axis=0))
         self.assert_same(statistics.argmax, array.argmax(axis=0))
-        self.assertEqual(statistics.execution.engine, self.server.engine)
+        execution = statistics.execution
+        self.assertEqual(execution.engine, self.server.engine)
+        self.assertRegex(execution.strategy, "^reduce/")
+        self.assertEqual(execution.bytes_read, array.nbytes)
+        self.assertLessEqual(execution.queue_time_s + execution.kernel_time_s,
+                             execution.total_time_s)
+        self.assertRegex(repr(execution), f"^<Execution {self.server.engine} reduce/[^,]+, 48 "
+                         r"bytes in 0\.[0-9]{6} s>$")
         self.assertEqual(repr(self.gpu.reduce([1.0, 2.0, 6.0], ["mean", "max"])),
                          "Statistics(mean=3.0, max=6.0)")
         with self.assertRaisesRegex(ValueError, "maen"):

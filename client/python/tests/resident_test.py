@@ -24,6 +24,10 @@ class ResidentTest(PackageTest):
             self.assertEqual(repr(resident[2:5]),
                              "<ResidentArray 'numbers'[2:5] float64 (3, 3, 2)>")
             self.assert_same(resident.max(), array.max())
+            self.assert_same(resident.min(1, keepdims=True), array.min(1, keepdims=True))
+            self.assert_near(resident[:3].prod(axis=2), array[:3].prod(axis=2))
+            self.assert_near(resident.var(0, ddof=1), array.var(0, ddof=1))
+            self.assert_near(resident.std(0, ddof=1), array.std(0, ddof=1))
             self.assert_same(resident[2:5].sum(axis=0), array[2:5].sum(axis=0))
             self.assert_near(resident[2:5].mean(axis=(1, 2)), array[2:5].mean(axis=(1, 2)))
             self.assert_same(resident[4:].cumsum(axis=0), array[4:].cumsum(axis=0))
@@ -35,6 +39,13 @@ class ResidentTest(PackageTest):
                 self.assert_same(actual, expected)
             with self.assertRaises(NotImplementedError):
                 resident[::2]
+            with self.assertRaises(TypeError):
+                resident[1]
+            self.assertEqual((resident[5:2].shape, resident[8:99].shape), ((0, 3, 2), (2, 3, 2)))
+            self.assertEqual(np.asarray(resident[3:3], np.int8).dtype, np.int8)
+            self.assertEqual(np.asarray(resident, np.int8).dtype, np.int8)
+            self.assertEqual(repr(resident), "<ResidentArray 'numbers' float64 (10, 3, 2)>")
+            self.assert_same(np.asarray(resident[4:8][1:3]), array[5:7])
 
     def test_rules_for_bins(self):
         array = np.random.default_rng(6).normal(size=3000)
@@ -71,6 +82,10 @@ class ResidentTest(PackageTest):
     def test_listing_and_deleting(self):
         self.gpu.put([1, 2], "one", expiry=60)
         self.gpu.put([[1.5]], "two")
+        name, number, shape, size, expiry, idle, device = self.gpu._native.get_array("one")
+        self.assertEqual((name, number, shape, size, expiry, device), ("one", 4, (2,), 16, 60, 0))
+        self.assertLess(idle, 60)
+        self.assertEqual(self.gpu._native.get_array("two")[4], 3600)
         self.assertEqual([array.name for array in self.gpu.arrays()], ["one", "two"])
         self.assertEqual(self.gpu.array("two").shape, (1, 1))
         with self.assertRaises(gf.AlreadyExistsError):

@@ -1,5 +1,6 @@
 """Running sums, products and extremes beside NumPy's."""
 
+import itertools
 import math
 import unittest
 from fractions import Fraction
@@ -48,6 +49,45 @@ class ScanTest(PackageTest):
         array = np.array([1, 2, 3, 4])
         self.assert_same(self.gpu.cumsum(array, exclusive=True), np.array([0, 1, 3, 6]))
         self.assert_same(self.gpu.cumsum(array, reverse=True), np.array([10, 9, 7, 4]))
+
+    def test_every_mode_of_every_scan(self):
+        array = np.array([[3.0, 1.0, np.nan, 2.0], [0.5, 4.0, -1.0, 8.0]])
+        nan = {"nancumsum": 0.0, "nancumprod": 1.0, "cumsum": np.nan, "cumprod": np.nan}
+        functions = {"cumsum": np.cumsum, "nancumsum": np.cumsum, "cumprod": np.cumprod,
+                     "nancumprod": np.cumprod, "cummin": np.minimum.accumulate,
+                     "cummax": np.maximum.accumulate}
+        firsts = {"cumsum": 0.0, "nancumsum": 0.0, "cumprod": 1.0, "nancumprod": 1.0,
+                  "cummin": np.inf, "cummax": -np.inf}
+        modes = itertools.product((False, True), repeat=3)
+        for (name, function), (exclusive, reverse, ignores) in itertools.product(
+                functions.items(), modes):
+            if ignores and name in nan:
+                continue
+            missing = firsts[name] if ignores else nan.get(name, np.nan)
+            given = np.where(np.isnan(array), missing, array)
+            given = given[:, ::-1] if reverse else given
+            expected = function(given, axis=1)
+            if exclusive:
+                expected = np.concatenate([np.full((2, 1), firsts[name]), expected[:, :-1]], 1)
+            expected = expected[:, ::-1] if reverse else expected
+            options = {"ignore_nan": True} if ignores else {}
+            with self.subTest(name=name, exclusive=exclusive, reverse=reverse, ignores=ignores):
+                self.assert_same(getattr(self.gpu, name)(array, 1, exclusive=exclusive,
+                                                         reverse=reverse, **options),
+                                 np.ascontiguousarray(expected))
+
+    def test_exact_sums_and_wrapping(self):
+        array = np.array([1e30, 1.0, -1e30, 1.0])
+        for name in ("cumsum", "nancumsum"):
+            exact = getattr(self.gpu, name)(array, exact=True)
+            self.assert_same(exact, np.array([1e30, 1e30, 1.0, 2.0]), name)
+        large = np.array([2**62, 2, 2])
+        for name, function in (("cumsum", np.cumsum), ("cumprod", np.cumprod),
+                               ("nancumsum", np.cumsum), ("nancumprod", np.cumprod)):
+            given = large if name.endswith("prod") else large * 1 + np.array([0, 2**62 - 2, 0])
+            with self.assertRaises(gf.OutOfRangeError):
+                getattr(self.gpu, name)(given)
+            self.assert_same(getattr(self.gpu, name)(given, overflow="wrap"), function(given), name)
 
     def test_moving(self):
         array = numbers(np.dtype("f8"), (2, 60))
