@@ -28,12 +28,12 @@ def strategies():
     return in_place + [f"reduce/transposed/{name}" for family, name in names if family != "columns/"]
 
 
-def times_of(program, strategy, sections):
+def times_of(command_of_all, strategy, sections):
     """Microseconds by question of what the strategy can take; of what is thought best where it is empty."""
     times = {}
     for section in sections:
         with tempfile.NamedTemporaryFile(suffix=".json") as report:
-            command = [program, "--only", section, "--json", report.name]
+            command = [*command_of_all, "--only", section, "--json", report.name]
             if strategy:
                 command += ["--strategy", strategy]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -45,13 +45,13 @@ def times_of(program, strategy, sections):
     return times
 
 
-def measure(program, sections):
+def measure(command, sections):
     """{question: {strategy: microseconds}}, and {question: the strategy that is chosen}."""
     routes, chosen = {}, {}
-    for question, (strategy, _) in times_of(program, "", sections).items():
+    for question, (strategy, _) in times_of(command, "", sections).items():
         chosen[question] = strategy
     for strategy in strategies():
-        for question, (_, time) in times_of(program, strategy, sections).items():
+        for question, (_, time) in times_of(command, strategy, sections).items():
             routes.setdefault(question, {})[strategy] = time
     return routes, chosen
 
@@ -100,9 +100,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("program", help="the kernel_benchmark to run")
     parser.add_argument("--only", action="append", help="its sections; default: matrices and reductions")
+    parser.add_argument("--small", action="store_true", help="small arrays: slow kernels take minutes of large ones")
     parser.add_argument("--json", type=pathlib.Path, help="a file for the times")
     options = parser.parse_args()
-    routes, chosen = measure(options.program, options.only or ["matrices", "reductions"])
+    command = [options.program, "--small"] if options.small else [options.program]
+    routes, chosen = measure(command, options.only or ["matrices", "reductions"])
     if options.json:
         options.json.write_text(json.dumps({"routes": routes, "chosen": chosen}, indent=1, sort_keys=True) + "\n")
     print("\n".join(table_lines(routes, chosen)))
