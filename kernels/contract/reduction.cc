@@ -12,6 +12,7 @@
 #include "kernels/contract/output_type.h"
 #include "kernels/contract/reduction_checks.h"
 #include "kernels/contract/segments.h"
+#include "kernels/contract/slots.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 #include "kernels/types/statistic_set.h"
 
@@ -200,7 +201,7 @@ ReductionResult MakeReductionResult(const ReductionPlan& plan) {
   result.columns.reserve(plan.statistics.size());
   for (const Statistic statistic : plan.statistics) {
     result.columns.push_back({statistic, ValueKindOf(statistic, plan.array.element_type),
-                              std::vector<uint64_t>(plan.grouping.group_count)});
+                              EmptySlots(plan.grouping.group_count)});
   }
   return result;
 }

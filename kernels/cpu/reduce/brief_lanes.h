@@ -14,10 +14,13 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cpu/reduce/anchored_line.h"
 #include "kernels/cpu/reduce/brief_kernels.h"
 #include "kernels/cpu/reduce/brief_line.h"
 #include "kernels/cpu/reduce/brief_moments.h"
 #include "kernels/cpu/reduce/lane_number.h"
+#include "kernels/cpu/reduce/line_magnitudes.h"
+#include "kernels/cpu/reduce/moment.h"
 #include "kernels/cpu/reduce/narrow_line.h"
 #include "kernels/cpu/reduce/tally_lanes.h"
 #include "kernels/cpu/reduce/tile.h"
@@ -45,9 +48,7 @@ class BriefLanes {
     count_bits_ = std::bit_width(largest_size);
     extremes_ = extremes;
     has_lines_ = false;
-    if ((parts & kSumPart) != 0) sum_.Reset(width);
-    if ((parts & kSquaresPart) != 0) squares_.Reset(width);
-    if ((parts & kMagnitudesPart) != 0) magnitudes_.Reset(width);
+    ForEachMoment([=]<Moment kMoment>(BriefMoments<S>& moments) { moments.Reset(width); });
     if ((parts & kTallyPart) != 0) std::fill_n(nonzero_, width, Count{0});
     if (NeedsPoison()) std::fill_n(poison_, width, S{0});
     std::fill_n(open_, width, 0);
@@ -56,9 +57,8 @@ class BriefLanes {
   // A tile as wide as the lanes, of the groups' elements from `first_row` on. What a tile has
   // beyond a group's size is 0, and -0.0 of floating-point numbers.
   void AddTile(const Tile<S>& tile, uint32_t first_row) {
-    if ((parts_ & kSumPart) != 0) sum_.template AddTile<Moment::kSum>(tile);
-    if ((parts_ & kSquaresPart) != 0) squares_.template AddTile<Moment::kSquares>(tile);
-    if ((parts_ & kMagnitudesPart) != 0) magnitudes_.template AddTile<Moment::kMagnitudes>(tile);
+    ForEachMoment(
+        [&]<Moment kMoment>(BriefMoments<S>& moments) { moments.template AddTile<kMoment>(tile); });
     if ((parts_ & kTallyPart) != 0) {
       ForEachElement(tile, [this](uint32_t lane, S x) {
         nonzero_[lane] = static_cast<Count>(nonzero_[lane] + (x != S{0} ? 1 : 0));
@@ -76,23 +76,13 @@ class BriefLanes {
   // floating-point elements open.
   void AddLine(const Line<S>& line, uint32_t first, uint32_t lane, bool checked) {
     has_lines_ = true;
-    if (!AddNarrowLine(line, lane)) {
-      if ((parts_ & kSumPart) != 0) sum_.template AddLine<Moment::kSum>(line, lane, checked);
-      if ((parts_ & kSquaresPart) != 0) {
-        squares_.template AddLine<Moment::kSquares>(line, lane, checked);
-      }
-      if ((parts_ & kMagnitudesPart) != 0) {
-        magnitudes_.template AddLine<Moment::kMagnitudes>(line, lane, checked);
-      }
-    }
+    AddMomentsOfLine(line, lane, checked);
     if ((parts_ & kTallyPart) != 0) {
       line_nonzero_[lane] = (first == 0 ? 0 : line_nonzero_[lane]) + NonzerosOf(line);
     }
     if ((parts_ & kExtremesPart) != 0) {
-      if (extremes_.least) AddExtremeOfLine<false>(line, first, min_[lane], line_argmin_[lane]);
-      if (extremes_.largest) AddExtremeOfLine<true>(line, first, max_[lane], line_argmax_[lane]);
-    }
-    if constexpr (std::floating_point<S>) {
+      AddExtremesOfLine(line, first, lane);
+    } else if constexpr (std::floating_point<S>) {
       if (NeedsPoison() && !IsFiniteLine(line)) open_[lane] = 1;
     }
   }
@@ -145,25 +135,36 @@ class BriefLanes {
  private:
   using Count = TileCount<S>;
 
-  // Adds the moments of a line whose magnitudes lie near to each other; returns whether they do.
-  bool AddNarrowLine(const Line<S>& line, uint32_t lane) {
-    if constexpr (std::same_as<S, float>) {
-      if ((parts_ & kMomentParts) == 0) return false;
-      const LineMagnitudes magnitudes = LineMagnitudes::Of(line);
-      if (!magnitudes.AreNarrow()) return false;
-      if ((parts_ & kSumPart) != 0) {
-        sum_.AddSum(lane, SumOfNarrowLine<Moment::kSum>(line, magnitudes));
+  // Calls f<moment>(moments) for each moment that is asked for.
+  template <class F>
+  void ForEachMoment(F f) {
+    if ((parts_ & kSumPart) != 0) f.template operator()<Moment::kSum>(sum_);
+    if ((parts_ & kSquaresPart) != 0) f.template operator()<Moment::kSquares>(squares_);
+    if ((parts_ & kMagnitudesPart) != 0) f.template operator()<Moment::kMagnitudes>(magnitudes_);
+  }
+
+  void AddMomentsOfLine(const Line<S>& line, uint32_t lane, bool checked) {
+    if constexpr (std::floating_point<S>) {
+      if ((parts_ & kMomentParts) == 0) return;
+      const LineMagnitudes<S> magnitudes = LineMagnitudes<S>::Of(line);
+      if (magnitudes.AreNarrow() || (!checked && magnitudes.AreOrdinary())) {
+        return ForEachMoment([&]<Moment kMoment>(BriefMoments<S>& moments) {
+          moments.AddSum(lane, SumOfLine<kMoment>(line, magnitudes));
+        });
       }
-      if ((parts_ & kSquaresPart) != 0) {
-        squares_.AddSum(lane, SumOfNarrowLine<Moment::kSquares>(line, magnitudes));
-      }
-      if ((parts_ & kMagnitudesPart) != 0) {
-        magnitudes_.AddSum(lane, SumOfNarrowLine<Moment::kMagnitudes>(line, magnitudes));
-      }
-      return true;
-    } else {
-      return false;
     }
+    ForEachMoment([&]<Moment kMoment>(BriefMoments<S>& moments) {
+      moments.template AddLine<kMoment>(line, lane);
+    });
+  }
+
+  // The sum of a line whose magnitudes are narrow, or ordinary.
+  template <Moment kMoment>
+  static CheckedPair SumOfLine(const Line<S>& line, const LineMagnitudes<S>& magnitudes) {
+    if constexpr (std::same_as<S, float>) {
+      if (magnitudes.AreNarrow()) return SumOfNarrowLine<kMoment>(line, magnitudes);
+    }
+    return SumOfAnchoredLine<kMoment>(line, magnitudes);
   }
 
   // A moment is not certain either where an element is not finite.
@@ -214,10 +215,20 @@ class BriefLanes {
     extremes_.places ? add(std::true_type()) : add(std::false_type());
   }
 
-  // Merges the extreme of further elements, which is the first of those that are equal.
+  void AddExtremesOfLine(const Line<S>& line, uint32_t first, uint32_t lane) {
+    const LineExtremes<S> extremes = LineExtremes<S>::Of(line);
+    if (!extremes.AreFinite()) open_[lane] = 1;
+    if (extremes_.least) {
+      AddExtreme<false>(line, first, extremes.Least(), min_[lane], line_argmin_[lane]);
+    }
+    if (extremes_.largest) {
+      AddExtreme<true>(line, first, extremes.Largest(), max_[lane], line_argmax_[lane]);
+    }
+  }
+
+  // Merges the extreme of a further line, which is the first of those that are equal.
   template <bool kLargest>
-  void AddExtremeOfLine(const Line<S>& line, uint32_t first, S& best, uint32_t& place) {
-    S found = ExtremeOf<kLargest>(line);
+  void AddExtreme(const Line<S>& line, uint32_t first, S found, S& best, uint32_t& place) {
     if (first != 0 && !(kLargest ? found > best : found < best)) return;
     // Of zeros the first one's sign is the answer's.
     if (extremes_.places || (std::floating_point<S> && found == S{0})) {
@@ -310,15 +321,12 @@ class BriefLanes {
   }
 
   void OpenWhatDoesNotFit() {
-    const auto open = [&]<Moment kMoment>(uint32_t part, const BriefMoments<S>& moments) {
-      if ((parts_ & part) == 0 || moments.template AllFit<kMoment>(width_, count_bits_)) return;
+    ForEachMoment([this]<Moment kMoment>(const BriefMoments<S>& moments) {
+      if (moments.template AllFit<kMoment>(width_, count_bits_)) return;
       for (uint32_t lane = 0; lane < width_; ++lane) {
         open_[lane] |= moments.template Fits<kMoment>(lane, count_bits_) ? 0 : 1;
       }
-    };
-    open.template operator()<Moment::kSum>(kSumPart, sum_);
-    open.template operator()<Moment::kSquares>(kSquaresPart, squares_);
-    open.template operator()<Moment::kMagnitudes>(kMagnitudesPart, magnitudes_);
+    });
   }
 
   // Integers of so many bits are float64 numbers, which SmallNumber makes of them.

@@ -25,7 +25,7 @@ inline constexpr uint32_t kLineChunk = 1024;
 template <class S>
 struct Line {
   const std::byte* data;  // Not necessarily aligned.
-  uint32_t count;         // From 1 to kLineChunk.
+  uint32_t count;         // From 1 to kLineChunk, where it is a line of moments or counts.
 
   S operator[](uint32_t i) const { return LoadUnaligned<S>(data, i); }
 };
@@ -90,22 +90,40 @@ inline S LineElementOf(LineKey<S> key) {
   }
 }
 
-// The least element, or the largest. Of zeros that differ in their signs it is one that may not be
-// the first.
-template <bool kLargest, class S>
-inline S ExtremeOf(const Line<S>& line) {
-  using Key = LineKey<S>;
-  Key best = LineKeyOf(line[0]);
-  ForEachLinePart(line, line[0], [&](const std::byte* data, uint32_t count) {
-    Key extreme = best;
-    for (uint32_t i = 0; i < count; ++i) {
-      const Key key = LineKeyOf(LoadUnaligned<S>(data, i));
-      extreme = kLargest ? std::max(key, extreme) : std::min(key, extreme);
+// The least and the largest element, as keys. Of zeros that differ in their signs they may be one
+// that is not the first.
+template <class S>
+struct LineExtremes {
+  LineKey<S> least;
+  LineKey<S> largest;
+
+  static LineExtremes Of(const Line<S>& line) {
+    const LineKey<S> first = LineKeyOf(line[0]);
+    LineExtremes extremes{first, first};
+    ForEachLinePart(line, line[0], [&](const std::byte* data, uint32_t count) {
+      LineKey<S> least = extremes.least;
+      LineKey<S> largest = extremes.largest;
+      for (uint32_t i = 0; i < count; ++i) {
+        const LineKey<S> key = LineKeyOf(LoadUnaligned<S>(data, i));
+        least = std::min(key, least);
+        largest = std::max(key, largest);
+      }
+      extremes = {least, largest};
+    });
+    return extremes;
+  }
+
+  // Whether all elements are.
+  bool AreFinite() const {
+    if constexpr (std::floating_point<S>) {
+      constexpr S kInfinity = std::numeric_limits<S>::infinity();
+      return (least > LineKeyOf(-kInfinity)) & (largest < LineKeyOf(kInfinity));
     }
-    best = extreme;
-  });
-  return LineElementOf<S>(best);
-}
+    return true;
+  }
+  S Least() const { return LineElementOf<S>(least); }
+  S Largest() const { return LineElementOf<S>(largest); }
+};
 
 // Whether all elements are finite.
 template <std::floating_point S>
@@ -123,17 +141,28 @@ inline bool IsFiniteLine(const Line<S>& line) {
   return largest < std::bit_cast<Key>(std::numeric_limits<S>::infinity());
 }
 
+// Whether one of the first kLinePart elements of `data` equals `value`.
+template <class S>
+inline bool LinePartHas(const std::byte* data, S value) {
+  // As wide as the elements.
+  using Word = std::conditional_t<
+      sizeof(S) == 1, uint8_t,
+      std::conditional_t<sizeof(S) == 2, uint16_t,
+                         std::conditional_t<sizeof(S) == 4, uint32_t, uint64_t>>>;
+  Word any = 0;
+  for (uint32_t k = 0; k < kLinePart<S>; ++k) {
+    any |= LoadUnaligned<S>(data, k) == value ? Word{1} : Word{0};
+  }
+  return any != 0;
+}
+
 // Where the first element stands that equals `value`; of the line all the same where none does, as
 // none equals a NaN, nor what its owner has changed meanwhile.
 template <class S>
 inline uint32_t FirstOf(const Line<S>& line, S value) {
   constexpr uint32_t kPart = kLinePart<S>;
   uint32_t i = 0;
-  for (; i + kPart <= line.count; i += kPart) {
-    TileCount<S> any = 0;
-    for (uint32_t k = 0; k < kPart; ++k) any |= line[i + k] == value ? 1 : 0;
-    if (any != 0) break;
-  }
+  while (i + kPart <= line.count && !LinePartHas(line.data + i * sizeof(S), value)) i += kPart;
   while (i < line.count && line[i] != value) ++i;
   return std::min(i, line.count - 1);
 }

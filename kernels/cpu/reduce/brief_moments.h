@@ -12,6 +12,7 @@
 
 #include "kernels/cpu/reduce/brief_line.h"
 #include "kernels/cpu/reduce/moment.h"
+#include "kernels/cpu/reduce/seen_bits.h"
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/arithmetic/wide_integer.h"
 #include "kernels/numerics/sums/pair_moments.h"
@@ -43,23 +44,12 @@ inline void ForEachLaneBlock(uint32_t width, F f) {
   for (; first < width; ++first) f.template operator()<1>(first);
 }
 
-// The bits of an integer's magnitude, one less where it is negative: without a branch.
-template <std::integral S>
-inline std::make_unsigned_t<S> BriefSeen(S x) {
-  using Bits = std::make_unsigned_t<S>;
-  if constexpr (std::is_signed_v<S>) {
-    return static_cast<Bits>(x ^ static_cast<S>(x >> (8 * sizeof(S) - 1)));
-  } else {
-    return x;
-  }
-}
-
 // What an integer adds to a moment, modulo what Word holds, in which negative numbers are what they
 // are in two's complement.
 template <class Word, Moment kMoment, std::integral S>
 inline Word BriefAddend(S x) {
   if constexpr (kMoment == Moment::kMagnitudes) {
-    return static_cast<Word>(static_cast<Word>(BriefSeen(x)) + (IsNegative(x) ? 1 : 0));
+    return static_cast<Word>(static_cast<Word>(SeenBits(x)) + (IsNegative(x) ? 1 : 0));
   } else if constexpr (kMoment == Moment::kSum || sizeof(S) == 8) {
     const Word wide = static_cast<Word>(static_cast<int64_t>(x));
     return kMoment == Moment::kSquares ? wide * wide : wide;
@@ -101,39 +91,20 @@ class BriefMoments<S> {
     });
   }
 
-  // Adds elements of one lane's group. Where they are not `checked`, in fewer steps, what was lost
-  // is taken to be the most that can be.
+  // Adds elements of one lane's group.
   template <Moment kMoment>
-  void AddLine(const Line<S>& line, uint32_t lane, bool checked) {
-    using Checked = Block<kMoment, kBlockLanes>;
-    const auto add = [&](auto& rows) {
-      constexpr uint32_t kLanes = sizeof(rows.high) / sizeof(double);
-      static_assert(kLinePart<S> % kLanes == 0);
-      ForEachLinePart(line, NoElement<S>(), [&](const std::byte* data, uint32_t count) {
-        // Converted beforehand: compilers make no vectors of a row that is converted as it is
-        // added.
-        alignas(kLanesAlignment) double numbers[kLineChunk];
-        for (uint32_t i = 0; i < count; ++i) {
-          numbers[i] = static_cast<double>(LoadUnaligned<S>(data, i));
-        }
-        for (uint32_t i = 0; i < count; i += kLanes) rows.AddNumbers(numbers + i);
-      });
-    };
-    Checked block;
-    if (checked) {
-      for (uint32_t l = 0; l < kBlockLanes; ++l) block.Set(l, CheckedPair{});
-      add(block);
-    } else {
-      QuickBlock<kMoment> quick;
-      add(quick);
-      static_assert(quick.kLanes == 2 * kBlockLanes && kLinePart<S> <= 2 * quick.kLanes);
-      const double rows = static_cast<double>(line.count / quick.kLanes + 2);
-      for (uint32_t l = 0; l < kBlockLanes; ++l) {
-        CheckedPair sum = quick.Pair(l, rows);
-        sum.Merge(quick.Pair(l + kBlockLanes, rows));
-        block.Set(l, sum);
+  void AddLine(const Line<S>& line, uint32_t lane) {
+    static_assert(kLinePart<S> % kBlockLanes == 0);
+    Block<kMoment, kBlockLanes> block;
+    for (uint32_t l = 0; l < kBlockLanes; ++l) block.Set(l, CheckedPair{});
+    ForEachLinePart(line, NoElement<S>(), [&](const std::byte* data, uint32_t count) {
+      // Converted beforehand: compilers make no vectors of a row that is converted as it is added.
+      alignas(kLanesAlignment) double numbers[kLineChunk];
+      for (uint32_t i = 0; i < count; ++i) {
+        numbers[i] = static_cast<double>(LoadUnaligned<S>(data, i));
       }
-    }
+      for (uint32_t i = 0; i < count; i += kBlockLanes) block.AddNumbers(numbers + i);
+    });
     for (uint32_t left = kBlockLanes / 2; left > 0; left /= 2) block.Fold(left);
     AddSum(lane, block.Pair(0));
   }
@@ -208,55 +179,6 @@ class BriefMoments<S> {
     }
   };
 
-  // The same without knowledge of what was lost.
-  //
-  // With K additions in a row the errors of what is added to high are at most K 2^-53 of the sum of
-  // magnitudes, and those of squares 2^-53 of it. Low takes them in 2 K additions in a row, each of
-  // which loses at most 2^-53 of that: in all less than (K + 2)^2 2^-105 of the magnitudes, which
-  // are themselves known but for K 2^-53.
-  template <Moment kMoment>
-  struct QuickBlock {
-    // More than a vector's or two: their sums go through memory.
-    static constexpr uint32_t kLanes = 2 * kBlockLanes;
-
-    double high[kLanes];
-    double low[kLanes] = {};
-    double magnitudes[kLanes] = {};  // Of a sum; others are their own.
-
-    QuickBlock() {
-      for (double& x : high) x = CheckedPair{}.high;
-    }
-
-    void AddNumbers(const double* numbers) {
-      // What is unrolled is not made vectors of.
-#pragma GCC unroll 1
-      for (uint32_t lane = 0; lane < kLanes; ++lane) {
-        const double x = numbers[lane];
-        const double addend = kMoment == Moment::kSquares      ? x * x
-                              : kMoment == Moment::kMagnitudes ? std::fabs(x)
-                                                               : x;
-        const SumAndError next = SumAndError::Of(high[lane], addend);
-        high[lane] = next.sum;
-        if constexpr (kMoment == Moment::kSquares && sizeof(S) == 8) {
-          low[lane] += next.error + __builtin_fma(x, x, -addend);
-        } else {
-          low[lane] += next.error;
-        }
-        if constexpr (kMoment == Moment::kSum) magnitudes[lane] += std::fabs(x);
-      }
-    }
-
-    // After so many rows.
-    CheckedPair Pair(uint32_t lane, double rows) const {
-      const double total = kMoment == Moment::kSum ? magnitudes[lane] : high[lane];
-      const double lost = (rows + 2) * (rows + 2) * 0x1p-104 * total;
-      // The smallest squares have no room for their lower halves, nor has such a bound.
-      const bool is_known =
-          total > BoundedNumber::kLeast || (kMoment != Moment::kSquares && total == 0);
-      return {high[lane], low[lane], is_known ? lost : BoundedNumber::kUnknown};
-    }
-  };
-
   alignas(kLanesAlignment) double high_[kBriefLanes];
   alignas(kLanesAlignment) double low_[kBriefLanes];
   alignas(kLanesAlignment) double lost_[kBriefLanes];
@@ -275,20 +197,20 @@ class BriefMoments<S> {
   void AddTile(const Tile<S>& tile) {
     ForEachElement(tile, [this](uint32_t lane, S x) {
       sum_[lane] += BriefAddend<uint64_t, kMoment>(x);
-      if constexpr (!kAlwaysFits<kMoment>) seen_[lane] |= BriefSeen(x);
+      if constexpr (!kAlwaysFits<kMoment>) seen_[lane] |= SeenBits(x);
     });
   }
 
   // Adds elements of one lane's group.
   template <Moment kMoment>
-  void AddLine(const Line<S>& line, uint32_t lane, bool /*checked*/) {
+  void AddLine(const Line<S>& line, uint32_t lane) {
     ForEachLinePart(line, S{0}, [&](const std::byte* data, uint32_t count) {
       LineWord<kMoment> sum = 0;
       std::make_unsigned_t<S> seen = 0;
       for (uint32_t i = 0; i < count; ++i) {
         const S x = LoadUnaligned<S>(data, i);
         sum += BriefAddend<LineWord<kMoment>, kMoment>(x);
-        if constexpr (!kAlwaysFits<kMoment>) seen |= BriefSeen(x);
+        if constexpr (!kAlwaysFits<kMoment>) seen |= SeenBits(x);
       }
       sum_[lane] += Widened(sum);
       seen_[lane] |= seen;

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "kernels/cpu/reduce/moment.h"
+#include "kernels/cpu/reduce/seen_bits.h"
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/arithmetic/wide_integer.h"
 
@@ -21,6 +22,7 @@ class MomentLanes<S, kMoment> {
  public:
   void Reset(uint32_t width) {
     for (auto& digit : digits_) std::fill_n(digit, width, 0);
+    are_small_ = true;
   }
 
   void AddTile(const Tile<S>& tile, bool) {
@@ -34,6 +36,10 @@ class MomentLanes<S, kMoment> {
         digits_[0][lane] += static_cast<uint64_t>(static_cast<int64_t>(tile_sums[lane]));
       }
     } else {
+      if constexpr (sizeof(S) == 8) {
+        are_small_ = are_small_ && AddSmall(tile);
+        if (are_small_) return;
+      }
       uint32_t first = 0;
       for (; first + kBlockLanes <= tile.width; first += kBlockLanes) AddBlock(tile, first);
       Tile<S> rest = tile;
@@ -85,13 +91,53 @@ class MomentLanes<S, kMoment> {
     return static_cast<uint32_t>(value) * static_cast<uint32_t>(value);
   }
 
-  // Lanes whose digits stay in registers from row to row.
+  // Adds a tile whose sums fit in 64 bits; returns whether they do, and adds nothing else.
+  bool AddSmall(const Tile<S>& tile) {
+    alignas(kLanesAlignment) uint64_t sums[kLanesMax<S>];
+    std::fill_n(sums, tile.width, 0);
+    uint64_t seen = 0;
+    for (uint32_t r = 0; r < tile.rows; ++r) {
+      const std::byte* const row = tile.data + r * tile.stride_bytes;
+      for (uint32_t lane = 0; lane < tile.width; ++lane) {
+        const S x = LoadUnaligned<S>(row, lane);
+        seen |= SeenBits(x);
+        sums[lane] += SmallWideAddend(x);
+      }
+    }
+    if (seen >> kSmallBits != 0) return false;
+    for (uint32_t lane = 0; lane < tile.width; ++lane) {
+      digits_[0][lane] += sums[lane] & kLowDigit;
+      digits_[1][lane] += SignedTop()
+                              ? static_cast<uint64_t>(static_cast<int64_t>(sums[lane]) >> 32)
+                              : sums[lane] >> 32;
+    }
+    return true;
+  }
+
+  // Magnitudes of so many bits whose moments of a tile are below 2^63.
+  static constexpr int kSmallBits = kMoment == Moment::kSquares ? 29 : 58;
+  static_assert(kTileRows<int64_t> <= 1 << 4);
+
+  // What an integer of kSmallBits bits adds.
+  static uint64_t SmallWideAddend(S x) {
+    if constexpr (kMoment == Moment::kSum) return static_cast<uint64_t>(x);
+    if constexpr (kMoment == Moment::kMagnitudes) return static_cast<uint64_t>(Magnitude(x));
+    // Of 32 bits: their product is one instruction of vectors.
+    const uint64_t magnitude = Magnitude(x) & kLowDigit;
+    return magnitude * magnitude;
+  }
+
+  static constexpr uint64_t kLowDigit = 0xFFFF'FFFF;
+
+  // Lanes whose digits stay near from row to row.
   static constexpr uint32_t kBlockLanes = 16;
 
   void AddBlock(const Tile<S>& tile, uint32_t first) {
     uint64_t digits[kDigits][kBlockLanes] = {};
     for (uint32_t r = 0; r < tile.rows; ++r) {
       const std::byte* const row = tile.data + r * tile.stride_bytes + first * sizeof(S);
+      // What is unrolled is not made vectors of.
+#pragma GCC unroll 1
       for (uint32_t lane = 0; lane < kBlockLanes; ++lane) {
         AddDigits(digits, lane, LoadUnaligned<S>(row, lane));
       }
@@ -104,7 +150,6 @@ class MomentLanes<S, kMoment> {
 
   template <uint32_t kLanes>
   static void AddDigits(uint64_t (&digits)[kDigits][kLanes], uint32_t lane, S x) {
-    constexpr uint64_t kLowDigit = 0xFFFF'FFFF;
     if constexpr (kMoment != Moment::kSquares) {
       using Addend = std::conditional_t<SignedTop(), int64_t, uint64_t>;
       const Addend addend =
@@ -134,6 +179,7 @@ class MomentLanes<S, kMoment> {
     }
   }
 
+  bool are_small_;  // Whether all tiles so far were, of integers of 64 bits.
   alignas(kLanesAlignment) uint64_t digits_[kDigits][kLanesMax<S>];
 };
 

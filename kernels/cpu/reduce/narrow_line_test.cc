@@ -22,7 +22,7 @@ class Unaligned {
     if (count_ > 0) std::memcpy(&bytes_[1], elements.data(), count_ * sizeof(float));
   }
   Line<float> line() const { return {&bytes_[1], static_cast<uint32_t>(count_)}; }
-  LineMagnitudes magnitudes() const { return LineMagnitudes::Of(line()); }
+  LineMagnitudes<float> magnitudes() const { return LineMagnitudes<float>::Of(line()); }
 
  private:
   std::vector<std::byte> bytes_;

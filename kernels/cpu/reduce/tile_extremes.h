@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/cpu/reduce/brief_line.h"
 #include "kernels/cpu/reduce/tally_lanes.h"
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/statistics/reduction_state.h"
@@ -49,13 +50,41 @@ inline void MergeFirst(const Tile<S>& tile, const ColumnMap& map, uint32_t colum
   }
 }
 
+// Merges the extremes of a column, of which none is a NaN, into its state.
+template <class S>
+inline void MergeExtremes(const Tile<S>& tile, const ColumnMap& map, uint32_t column, const S& min,
+                          const S& max, ExtremesState<S>& state) {
+  if (state.min.index == kNoIndex || state.min.IsBefore(min, state.min.value)) {
+    MergeFirst(
+        tile, map, column, [m = min](S x) { return x == m; }, state.min);
+  }
+  if (state.max.index == kNoIndex || state.max.IsBefore(max, state.max.value)) {
+    MergeFirst(
+        tile, map, column, [m = max](S x) { return x == m; }, state.max);
+  }
+}
+
+// Merges the extremes of a tile of one column whose rows have no gaps and whose elements are
+// finite; returns whether it is such a tile.
+template <class S>
+inline bool MergeExtremesOfWhole(const Tile<S>& tile, const ColumnMap& map,
+                                 ExtremesState<S>& state) {
+  if (map.columns != 1 || tile.stride_bytes != tile.width * sizeof(S)) return false;
+  const Line<S> line{tile.data, tile.width * tile.rows};
+  const LineExtremes<S> extremes = LineExtremes<S>::Of(line);
+  if (!extremes.AreFinite()) return false;
+  MergeExtremes(tile, map, 0, extremes.Least(), extremes.Largest(), state);
+  return true;
+}
+
 }  // namespace tile_internal
 
 // Merges the extremes of `tile` into extremes_of(column) for each column; an ExtremesState<S>&.
 template <class S, class ExtremesOf>
 inline void AddExtremes(const Tile<S>& tile, const ColumnMap& map, bool ignore_nan,
                         ExtremesOf extremes_of) {
-  using tile_internal::MergeFirst;
+  using namespace tile_internal;  // NOLINT
+  if (MergeExtremesOfWhole(tile, map, extremes_of(0))) return;
   using Limits = std::numeric_limits<S>;
   constexpr bool kFloating = FloatingElement<S>;
   constexpr S kLargest = kFloating ? Limits::infinity() : Limits::max();
@@ -63,6 +92,9 @@ inline void AddExtremes(const Tile<S>& tile, const ColumnMap& map, bool ignore_n
 
   alignas(kLanesAlignment) S min[kLanesMax<S>];
   alignas(kLanesAlignment) S max[kLanesMax<S>];
+  // Compilers do not know that there is a lane, and warn of extremes of none.
+  min[0] = kLargest;
+  max[0] = kSmallest;
   std::fill_n(min, tile.width, kLargest);
   std::fill_n(max, tile.width, kSmallest);
   const auto smaller = [](S a, S x) { return x < a ? x : a; };
@@ -95,14 +127,7 @@ inline void AddExtremes(const Tile<S>& tile, const ColumnMap& map, bool ignore_n
         continue;
       }
     }
-    if (state.min.index == kNoIndex || state.min.IsBefore(min[column], state.min.value)) {
-      MergeFirst(
-          tile, map, column, [m = min[column]](S x) { return x == m; }, state.min);
-    }
-    if (state.max.index == kNoIndex || state.max.IsBefore(max[column], state.max.value)) {
-      MergeFirst(
-          tile, map, column, [m = max[column]](S x) { return x == m; }, state.max);
-    }
+    MergeExtremes(tile, map, column, min[column], max[column], state);
   }
 }
 
