@@ -28,19 +28,19 @@ struct ScanRules {
   uint64_t mirror_bits = 0;  // Of numerics/scans/operator.h.
 };
 
-// The last place of a tile at which a group starts; -1 where there is none.
-template <bool kGrouped, class T>
-int LastHead(const LogicalTile<T>& tile) {
-  if constexpr (!kGrouped) return -1;
-  int i = tile.count - 1;
-  while (i >= 0 && !tile.heads[i]) --i;
-  return i;
-}
-
 // Whether no group starts in the tile.
 template <bool kGrouped, class T>
 bool HasNoHead(const LogicalTile<T>& tile) {
   return !kGrouped || std::memchr(tile.heads, true, tile.count) == nullptr;
+}
+
+// The last place of a tile at which a group starts; -1 where there is none.
+template <bool kGrouped, class T>
+int LastHead(const LogicalTile<T>& tile) {
+  if (HasNoHead<kGrouped>(tile)) return -1;
+  int i = tile.count - 1;
+  while (!tile.heads[i]) --i;
+  return i;
 }
 
 // Whether the tile has all elements that a tile can have, and no group starts in it.

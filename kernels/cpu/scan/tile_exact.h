@@ -3,7 +3,9 @@
 #ifndef GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_H_
 #define GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "kernels/cpu/base/instruction_set.h"
@@ -25,17 +27,17 @@ class ExactTileScan {
   static constexpr bool kGrouped = kHasGroups;
 
   static typename Carry::Type Total(const LogicalTile<T>& tile, const ScanRules& rules) {
+    const int first = LastHead<kGrouped>(tile);
     if constexpr (kIsIntegerSum) {
-      if (HasNoHead<kGrouped>(tile) && (sizeof(T) <= 4 || rules.wrap)) {
+      if (sizeof(T) <= 4 || rules.wrap) {
         typename TotalKernel::Total total;
-        RunForProcessor<TotalKernel>(tile, &total);
-        return Carry::Of(total, false);
+        RunForProcessor<TotalKernel>(PartOf(tile, std::max(first, 0), tile.count), &total);
+        return Carry::Of(total, first >= 0);
       }
     }
     if constexpr (kWholeTilesInVectors) {
       if (IsWholeTile<kGrouped>(tile)) return Carry::Of(WholeTile::Total(tile, rules), false);
     }
-    const int first = LastHead<kGrouped>(tile);
     Value total = Operator::Identity();
     for (int i = first < 0 ? 0 : first; i < tile.count; ++i) {
       total = Operator::Combine(
@@ -51,6 +53,10 @@ class ExactTileScan {
                     const ScanRules& rules, Out* results, typename Carry::Type* total) {
     if constexpr (kIsIntegerSum) {
       if (HasNoHead<kGrouped>(tile)) return WriteSums(tile, carry, rules, results, total);
+      if (HasFewHeads(tile)) {
+        if (total != nullptr) *total = Total(tile, rules);
+        return WriteSumsOfGroups(tile, carry, rules, results);
+      }
     }
     if constexpr (kWholeTilesInVectors) {
       if (IsWholeTile<kGrouped>(tile)) {
@@ -94,10 +100,43 @@ class ExactTileScan {
     }
   };
 
-  // Sums of integers where no group starts.
+  static LogicalTile<T> PartOf(const LogicalTile<T>& tile, int begin, int end) {
+    return {tile.elements + begin, tile.heads + begin, end - begin};
+  }
+
+  // Whether groups are so long that each is worth its call.
+  static bool HasFewHeads(const LogicalTile<T>& tile) {
+    constexpr int kElementsMin = 16;
+    int heads = 0;
+    for (int i = 0; i < tile.count; ++i) heads += tile.heads[i] ? 1 : 0;
+    return heads * kElementsMin <= tile.count;
+  }
+
+  // Sums of integers of a tile in which groups start, one group after the other.
   template <class Out>
-  static bool WriteSums(const LogicalTile<T>& tile, const typename Carry::Type& carry,
-                        const ScanRules& rules, Out* results, typename Carry::Type* total) {
+  [[gnu::noinline]] static bool WriteSumsOfGroups(const LogicalTile<T>& tile,
+                                                  const typename Carry::Type& carry,
+                                                  const ScanRules& rules, Out* results) {
+    ScanRules group_rules = rules;
+    group_rules.stream = false;  // They start at any address.
+    bool fits = true;
+    for (int begin = 0; begin < tile.count;) {
+      const auto* const head = static_cast<const bool*>(
+          std::memchr(tile.heads + begin + 1, true, static_cast<size_t>(tile.count - begin - 1)));
+      const int end = head == nullptr ? tile.count : static_cast<int>(head - tile.heads);
+      const typename Carry::Type before = tile.heads[begin] ? Carry::Identity() : carry;
+      fits &= WriteSums(PartOf(tile, begin, end), before, group_rules, results + begin, nullptr);
+      begin = end;
+    }
+    return fits;
+  }
+
+  // Sums of integers where no group starts. Not inlined: with two copies of this the compiler
+  // leaves calls in the loops of other scans.
+  template <class Out>
+  [[gnu::noinline]] static bool WriteSums(const LogicalTile<T>& tile,
+                                          const typename Carry::Type& carry, const ScanRules& rules,
+                                          Out* results, typename Carry::Type* total) {
     const Value before = Carry::ValueOf(carry);
     Out sum;
     const SumsFit fit = WriteRunningSums(tile, before, rules, results, &sum);
