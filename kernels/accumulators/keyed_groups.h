@@ -14,11 +14,6 @@
 
 namespace gridfold::kernels {
 
-// What turns the bits of a key of the type into its ordered number and back (kKeySign).
-inline uint64_t KeySignOf(ElementType key_type) {
-  return IsUnsigned(key_type) ? kKeySign<uint64_t> : kKeySign<int64_t>;
-}
-
 class KeyedGroupWriter {
  public:
   // `groups` are those that will be added, as KeyedReductionResult has them. `plan` must outlive

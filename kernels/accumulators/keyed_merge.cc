@@ -11,6 +11,7 @@
 #include "kernels/accumulators/keyed_groups.h"
 #include "kernels/accumulators/reduction_header.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/numerics/arithmetic/ordered_key.h"
 
 namespace gridfold::kernels {
 

@@ -65,6 +65,10 @@ struct PlannedBins {
   int64_t first_value = 0;       // kInteger
   // kInteger: the integer of bin 0 instead of first_value, where it is 2^63 or more; else 0.
   uint64_t first_unsigned_value = 0;
+  // kInteger: the bits of the integer of bin 0, an int64 or, where samples are unsigned, a uint64.
+  uint64_t first_value_bits() const {
+    return first_unsigned_value != 0 ? first_unsigned_value : static_cast<uint64_t>(first_value);
+  }
   std::vector<double> edges{};  // kTable: explicit and logarithmic bins; bin_count + 1, increasing.
   // Where the bounds followed from the samples: the extremes of those that are finite, rounded as
   // bounds are; none where none is.

@@ -30,8 +30,7 @@ KeyedReductionPlan PlanOfKeyedParts(const KeyedReductionPlan& plan) {
 absl::Status FirstOutside(const KeyedReductionPlan& plan, const HostSlices& keys,
                           uint64_t keys_before, const absl::Status& status) {
   const PlannedBins& range = plan.axes.front().bins.front();
-  const uint64_t first = range.first_unsigned_value != 0 ? range.first_unsigned_value
-                                                         : static_cast<uint64_t>(range.first_value);
+  const uint64_t first = range.first_value_bits();
   const std::string bytes = Joined(keys);
   return VisitElementType(plan.keys.element_type, [&](auto tag) {
     using T = typename decltype(tag)::type;

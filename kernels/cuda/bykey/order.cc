@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/bykey/kernels.h"
 #include "kernels/cuda/device/grid.h"
+#include "kernels/cuda/device/host_bytes.h"
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
 #include "kernels/numerics/arithmetic/ordered_key.h"
@@ -32,14 +33,6 @@ uint64_t RunsMax(const KeyedReductionPlan& plan) {
 }
 // Of their numbers, beginnings, and where the last one ends.
 uint64_t RunWords(const KeyedReductionPlan& plan) { return 2 * RunsMax(plan) + 1; }
-
-// What turns keys into numbers and back (numerics/arithmetic/ordered_key.h).
-uint64_t SignOf(ElementType type) { return IsUnsigned(type) ? 0 : kKeySign<int64_t>; }
-
-MutableHostSpan BytesOf(std::span<uint64_t> values) {
-  const std::span<std::byte> bytes = std::as_writable_bytes(values);
-  return {bytes.data(), bytes.size()};
-}
 
 }  // namespace
 
@@ -89,7 +82,7 @@ absl::Status GroupOrderer::Survey() {
 std::optional<KeyInterval> GroupOrderer::interval() const {
   const uint64_t apart = facts_.largest - ~facts_.least_inverted;
   if (!has_keys() || count_ == 0 || apart == ~uint64_t{0}) return std::nullopt;
-  const uint64_t sign = SignOf(plan_.keys.element_type);
+  const uint64_t sign = KeySignOf(plan_.keys.element_type);
   return KeyInterval{.first_key = ~facts_.least_inverted ^ sign, .key_count = apart + 1};
 }
 
@@ -100,7 +93,7 @@ absl::StatusOr<DeviceOrder> GroupOrderer::Order() {
     if (plan_.refuses_outside) {
       order_.first = uint64_t{0} - FirstOfRange();
     } else {
-      order_.sign = SignOf(plan_.keys.element_type);
+      order_.sign = KeySignOf(plan_.keys.element_type);
     }
     status = FindRuns(plan_.keys.element_type, input_.keys.front());
   } else {
@@ -171,10 +164,7 @@ absl::Status GroupOrderer::SurveyElements(ElementType type, const void* elements
 }
 
 uint64_t GroupOrderer::FirstOfRange() const {
-  const PlannedBins& range = bins_.front();
-  const uint64_t first = range.first_unsigned_value != 0 ? range.first_unsigned_value
-                                                         : static_cast<uint64_t>(range.first_value);
-  return first ^ SignOf(plan_.keys.element_type);
+  return bins_.front().first_value_bits() ^ KeySignOf(plan_.keys.element_type);
 }
 
 absl::Status GroupOrderer::CheckRange() {
@@ -184,7 +174,7 @@ absl::Status GroupOrderer::CheckRange() {
     return IsUnsigned(plan_.keys.element_type) ? static_cast<Int128>(bits)
                                                : Int128{static_cast<int64_t>(bits)};
   };
-  const uint64_t sign = SignOf(plan_.keys.element_type);
+  const uint64_t sign = KeySignOf(plan_.keys.element_type);
   const Int128 first = range.first_unsigned_value != 0
                            ? static_cast<Int128>(range.first_unsigned_value)
                            : Int128{range.first_value};
@@ -217,7 +207,7 @@ absl::Status GroupOrderer::NumberKeys() {
   const uint64_t first = plan_.refuses_outside ? FirstOfRange() : ~facts_.least_inverted;
   if (!plan_.refuses_outside) {
     order_.first = first;
-    order_.sign = SignOf(plan_.keys.element_type);
+    order_.sign = KeySignOf(plan_.keys.element_type);
   }
   facts_.largest -= first;
   is_narrow_ = facts_.largest <= std::numeric_limits<uint32_t>::max();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/cuda/device/host_bytes.h"
 #include "kernels/cuda/histogram/histogram.h"
 #include "kernels/cuda/histogram/plan/arguments.h"
 #include "kernels/cuda/histogram/plan/extreme_keys.h"
@@ -9,11 +10,6 @@
 namespace gridfold::kernels::cuda {
 
 namespace {
-
-template <class T>
-MutableHostSpan BytesOf(std::vector<T>& values) {
-  return {reinterpret_cast<std::byte*>(values.data()), values.size() * sizeof(T)};
-}
 
 absl::Status CopyOne(CopyToHost copy, const uint64_t* from, std::vector<uint64_t>& to) {
   if (to.empty()) return absl::OkStatus();

@@ -32,17 +32,11 @@ bool AsksForSums(const KeyedReductionPlan& plan) {
          !plan.reduction.return_states && plan.quantiles.targets.empty();
 }
 
-// The bits of a range's or interval's first key.
-uint64_t FirstKey(const PlannedBins& bins) {
-  return bins.first_unsigned_value != 0 ? bins.first_unsigned_value
-                                        : static_cast<uint64_t>(bins.first_value);
-}
-
 // The groups that bins stand for begin with this one.
 uint64_t FirstGroup(const KeyedReductionPlan& plan, const HistogramPlan& counts) {
-  if (!plan.has_bins()) return FirstKey(counts.bins.front());
+  if (!plan.has_bins()) return counts.bins.front().first_value_bits();
   if (!plan.refuses_outside) return 0;
-  return FirstKey(counts.bins.front()) - FirstKey(plan.axes.front().bins.front());
+  return counts.bins.front().first_value_bits() - plan.axes.front().bins.front().first_value_bits();
 }
 
 // The groups that occur, and where they would begin if elements were in order.
@@ -114,7 +108,7 @@ absl::StatusOr<ReductionResult> ValuesOfStates(const ReductionPlan& groups,
   return std::move(values).Finish();
 }
 
-// The same of sums and counts, from rounded sums.
+// The values of the groups that occur, sums and counts, from the rounded sums of all bins.
 ReductionResult ValuesOfRounded(const ReductionPlan& groups, const std::vector<uint64_t>& counts,
                                 const std::vector<double>& sums) {
   ReductionResult result = MakeReductionResult(groups);

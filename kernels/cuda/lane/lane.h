@@ -200,7 +200,7 @@ class CudaLane final : public Lane {
   absl::StatusOr<bool> SumByHistogram(const KeyedReductionPlan& plan, const HistogramPlan& counts,
                                       const KeyedInput& input, const std::stop_token& stop,
                                       RunStatistics& statistics, KeyedReductionResult& result);
-  // Among the values, which are resident and floating-point.
+  // Whether negative zeros are among the values, which are resident and floating-point.
   absl::StatusOr<bool> HasNegativeZeros(const KeyedReductionPlan& plan, const KeyedInput& input,
                                         const std::stop_token& stop, RunStatistics& statistics);
 

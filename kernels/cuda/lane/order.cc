@@ -6,18 +6,10 @@
 #include <span>
 
 #include "kernels/contract/lane_limits.h"
+#include "kernels/cuda/device/host_bytes.h"
 #include "kernels/cuda/lane/lane.h"
 
 namespace gridfold::kernels::cuda {
-
-namespace {
-
-MutableHostSpan BytesOf(std::span<uint64_t> values) {
-  const std::span<std::byte> bytes = std::as_writable_bytes(values);
-  return {bytes.data(), bytes.size()};
-}
-
-}  // namespace
 
 absl::StatusOr<QuantileResult> CudaLane::RunQuantiles(const QuantilePlan& plan, InputSpan input,
                                                       std::stop_token stop,

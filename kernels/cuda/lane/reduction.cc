@@ -7,6 +7,7 @@
 
 #include "kernels/contract/lane_limits.h"
 #include "kernels/contract/statistic_error.h"
+#include "kernels/cuda/device/host_bytes.h"
 #include "kernels/cuda/device/status.h"
 #include "kernels/cuda/lane/cancellation.h"
 #include "kernels/cuda/lane/lane.h"
@@ -26,11 +27,6 @@ absl::Status FirstFailure(const ReductionPlan& plan, std::span<const uint64_t> f
   if (first == failures.end() || *first == kNoFailure) return absl::OkStatus();
   const size_t index = static_cast<size_t>(first - failures.begin());
   return StatisticError(plan, index, *first, TraitsOf(plan.statistics[index]).failure);
-}
-
-MutableHostSpan SpanOf(uint64_t* values, size_t count) {
-  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values, count));
-  return {bytes.data(), bytes.size()};
 }
 
 }  // namespace
@@ -101,9 +97,9 @@ absl::Status CudaLane::CopyAnswer(const ReductionPlan& plan, const std::byte* an
   const size_t failure_words = ReductionFailureWords(plan);
   std::vector<MutableHostSpan> spans = {states};
   for (StatisticColumn& column : result.columns) {
-    spans.push_back(SpanOf(column.slots.data(), column.slots.size()));
+    spans.push_back(BytesOf(column.slots));
   }
-  spans.push_back(SpanOf(failures.data(), failure_words));
+  spans.push_back(BytesOf(std::span(failures).first(failure_words)));
   if (absl::Status status = CopyOut(answer, spans, stop); !status.ok()) return status;
   return FirstFailure(plan, std::span(failures).first(failure_words));
 }

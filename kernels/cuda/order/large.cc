@@ -279,7 +279,8 @@ absl::Status LargeGroups::LaunchTop(const CollectArguments& collect, bool is_sor
       stream_, sort);
 }
 
-// The selected elements, where all of them and what is equal to the last were kept.
+// Collects the selected elements from the kept ones, where these are all of them and of what is
+// equal to the last.
 absl::Status LargeGroups::CollectKept(const CollectArguments& arguments,
                                       const KeepArguments& keep) {
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(ties_, 0, offsetof(KeptTies, indices), stream_));
@@ -288,7 +289,7 @@ absl::Status LargeGroups::CollectKept(const CollectArguments& arguments,
       {.collect = arguments, .kept = keep.kept, .kept_indices = keep.kept_indices, .ties = ties_});
 }
 
-// Where they were not.
+// Collects the selected elements from all elements, where not all of them were kept.
 absl::Status LargeGroups::CollectFromAll(const CollectArguments& arguments) {
   GRIDFOLD_RETURN_IF_CUDA_ERROR(
       cudaMemsetAsync(equal_counts_, 0, (kScanThreads + 1) * sizeof(uint64_t), stream_));

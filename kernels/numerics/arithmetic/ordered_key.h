@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/types/element_type.h"
 #include "kernels/types/host_device.h"
 
 namespace gridfold::kernels {
@@ -12,6 +13,12 @@ namespace gridfold::kernels {
 // What turns the bits of a key, widened to 64, into its number and back: the sign of signed ones.
 template <class T>
 inline constexpr uint64_t kKeySign = std::is_signed_v<T> ? uint64_t{1} << 63 : 0;
+
+// What turns the bits of a key into its number and back, of a type that is known when the program
+// runs.
+inline uint64_t KeySignOf(ElementType key_type) {
+  return IsUnsigned(key_type) ? kKeySign<uint64_t> : kKeySign<int64_t>;
+}
 
 // The bits of a key, widened as its type is.
 template <class T>
