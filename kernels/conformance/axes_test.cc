@@ -314,6 +314,52 @@ TEST_P(AxesTest, RearrangementsMoveEveryElement) {
   }
 }
 
+// Views of every kind by themselves, of elements of each size: with gaps, backwards, in any order
+// of the dimensions, of few elements and of several tiles.
+TEST_P(AxesTest, ViewsAreCopiedTogether) {
+  const std::vector<StridedView> views = {
+      {0, {{5'000, 2}}},                           // Every second element,
+      {4'999, {{5'000, -1}}},                      // all from the last one on,
+      {9'998, {{2'500, -3}}},                      // and every third.
+      {7, {{90, 100}, {70, 1}}},                   // Columns of a matrix that follow one another,
+      {3, {{97, 103}, {51, 2}}},                   // every second one,
+      {9'991, {{97, -103}, {3, -2}}},              // few, from the last row on,
+      {2, {{50, 2}, {100, 101}}},                  // and as rows.
+      {1, {{3, 3'000}, {40, 70}, {9, 7}, {3, 2}}}  // Four dimensions, and as many backwards.
+  };
+  for (const ElementType type :
+       {ElementType::kInt8, ElementType::kInt16, ElementType::kInt32, ElementType::kInt64}) {
+    for (size_t v = 0; v < views.size(); ++v) {
+      for (const bool is_turned : {false, true}) {
+        StridedView view = views[v];
+        if (is_turned) std::reverse(view.dimensions.begin(), view.dimensions.end());
+        SCOPED_TRACE(testing::Message() << "view " << v << (is_turned ? ", turned" : ""));
+        const ElementRange range = RangeOf(view);
+        const TestArray elements = MakeVector(type, range.count, DataKind::kWide, 609, 1);
+        const uint64_t count = ShapeOf(view).element_count();
+        TestArray packed(ArrayDescription::Vector(type, count), 3);
+        RunStatistics run;
+        const absl::Status status =
+            engine().lane().Rearrange(PlanRearrangement(view), ElementSize(type), elements.span(),
+                                      packed.mutable_span(), std::stop_token(), run);
+        ASSERT_TRUE(status.ok()) << status;
+        EXPECT_TRUE(packed.SurroundingsAreIntact());
+        EXPECT_EQ(run.bytes_read, count * ElementSize(type));
+        for (uint64_t i = 0; i < count; ++i) {
+          uint64_t rest = i;
+          auto place = static_cast<int64_t>(view.first - range.first);
+          for (size_t d = view.dimensions.size(); d-- > 0;) {
+            const StridedDimension& dimension = view.dimensions[d];
+            place += static_cast<int64_t>(rest % dimension.extent) * dimension.stride;
+            rest /= dimension.extent;
+          }
+          ASSERT_EQ(packed[i], elements[static_cast<uint64_t>(place)]) << "element " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(AxesTest, RearrangementsFitTheirLane) {
   LaneOptions options = kRoomyLane;
   options.input_bytes_max = 100;

@@ -1,5 +1,7 @@
 #include "kernels/contract/axes.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 namespace gridfold::kernels {
@@ -25,6 +27,43 @@ std::vector<Span> PatternOf(const Shape& shape, AxisSet axes) {
     pattern.back().extent *= shape[d];
   }
   return pattern;
+}
+
+// A dimension of a view, and its place among those that are reduced, or kept.
+struct PlacedDimension {
+  StridedDimension dimension;
+  bool is_reduced = false;
+  int place = 0;
+};
+
+// The view's dimensions of more than one element, outermost in memory first. Where order does not
+// matter, reduced ones that run backwards run forwards from where they end.
+std::vector<PlacedDimension> InMemoryOrder(const StridedView& view, AxisSet axes,
+                                           bool keeps_order) {
+  std::vector<PlacedDimension> placed;
+  for (size_t d = 0; d < view.dimensions.size(); ++d) {
+    StridedDimension dimension = view.dimensions[d];
+    if (dimension.extent == 1) continue;
+    const bool is_reduced = Has(axes, static_cast<int>(d));
+    if (is_reduced && !keeps_order) dimension.stride = std::abs(dimension.stride);
+    placed.push_back({dimension, is_reduced, static_cast<int>(d)});
+  }
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const PlacedDimension& a, const PlacedDimension& b) {
+                     return a.dimension.stride > b.dimension.stride;
+                   });
+  return placed;
+}
+
+// Whether dimensions whose order matters are in that of the view.
+bool AreInOrder(const std::vector<PlacedDimension>& placed, bool keeps_order) {
+  int last[2] = {-1, -1};  // Of the kept ones, and of the reduced ones.
+  for (const PlacedDimension& one : placed) {
+    int& before = last[one.is_reduced ? 1 : 0];
+    if (one.place < before && (keeps_order || !one.is_reduced)) return false;
+    before = one.place;
+  }
+  return true;
 }
 
 // The product of the extents of these axes.
@@ -118,6 +157,25 @@ AxesPlan PlanContiguousAxes(const ShapedArray& array, AxisSet axes) {
   AxesPlan plan = PlanAxes(array, axes);
   if (plan.grouping != GroupingKind::kAxis0) return plan;
   return Rearranged(array.element_type, PatternOf(array.shape, axes), /*reduced_first=*/false);
+}
+
+std::optional<AxesPlan> PlanViewInPlace(ElementType type, const StridedView& view, AxisSet axes,
+                                        bool keeps_order) {
+  const std::vector<PlacedDimension> placed = InMemoryOrder(view, axes, keeps_order);
+  StridedView memory;
+  AxisSet reduced = 0;
+  for (size_t d = 0; d < placed.size(); ++d) {
+    memory.dimensions.push_back(placed[d].dimension);
+    if (placed[d].is_reduced) reduced |= AxisBit(static_cast<int>(d));
+  }
+  if (!AreInOrder(placed, keeps_order) || !IsContiguous(memory)) return std::nullopt;
+  const ShapedArray array(type, ShapeOf(memory));
+  // One group of all elements is a row where the view has further axes, of one element.
+  const bool is_whole = axes == AllAxes(static_cast<int>(view.dimensions.size()));
+  if (!is_whole && reduced == AllAxes(array.shape.dimension_count())) {
+    return Rows(type, 1, array.element_count());
+  }
+  return PlanAxes(array, reduced);
 }
 
 Shape ReducedShape(const Shape& shape, AxisSet axes, bool keep_dimensions) {

@@ -14,6 +14,9 @@
 //
 // Results do not show the difference: groups are in row-major order of the kept axes, and elements
 // inside a group in row-major order of the others.
+//
+// A view (strided_view.h) is copied without its gaps first. A reduction does without that where the
+// view has no gaps but another order than memory, which groups may be read in.
 #ifndef GRIDFOLD_KERNELS_CONTRACT_AXES_H_
 #define GRIDFOLD_KERNELS_CONTRACT_AXES_H_
 
@@ -24,6 +27,7 @@
 #include "kernels/contract/rearrangement.h"
 #include "kernels/contract/shape.h"
 #include "kernels/contract/state_grid.h"
+#include "kernels/contract/strided_view.h"
 
 namespace gridfold::kernels {
 
@@ -58,6 +62,13 @@ AxesPlan PlanAxes(const ShapedArray& array, AxisSet axes);
 // The same with groups whose elements follow one another, as order statistics need them: columns
 // are made rows by a rearrangement. Never kAxis0.
 AxesPlan PlanContiguousAxes(const ShapedArray& array, AxisSet axes);
+
+// A reduction along these axes of a view, as one of the array that its elements are in memory,
+// those in RangeOf(view). Nothing where the view has gaps, or its groups stand in another order
+// than memory. `keeps_order` says that elements must stay in their order inside a group; else they
+// are taken as they stand.
+std::optional<AxesPlan> PlanViewInPlace(ElementType type, const StridedView& view, AxisSet axes,
+                                        bool keeps_order);
 
 // Shape of the results of a reduction: without the axes along which it ran, or with an extent of 1
 // for each of them.

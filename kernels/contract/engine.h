@@ -252,9 +252,9 @@ class Lane {
   virtual absl::StatusOr<PairedSums> RunPaired(const PairedPlan& plan, const PairedInput& input,
                                                std::stop_token stop, RunStatistics& statistics);
 
-  // Copies elements of so many bytes from `from` to `to` in another order. Both hold
-  // order.element_count() of them, and `to` none of the input's; its content is unspecified on
-  // error.
+  // Copies elements of so many bytes from `from`, which holds order.from_count of them, to `to` in
+  // another order: order.element_count() of them, and none of the input's. The content of `to` is
+  // unspecified on error.
   virtual absl::Status Rearrange(const Rearrangement& order, uint64_t element_bytes, InputSpan from,
                                  OutputSpan to, std::stop_token stop,
                                  RunStatistics& statistics) = 0;

@@ -160,9 +160,8 @@ absl::Status CheckPairedFits(const LaneOptions& options, const PairedPlan& plan,
 absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangement& order,
                                     uint64_t element_bytes, const InputSpan& from,
                                     const OutputSpan& to) {
-  const uint64_t size_bytes = order.element_count() * element_bytes;
-  return FirstError({CheckSize("input", SizeBytes(from), size_bytes),
-                     CheckSize("output", SizeBytes(to), size_bytes),
+  return FirstError({CheckSize("input", SizeBytes(from), order.from_count * element_bytes),
+                     CheckSize("output", SizeBytes(to), order.element_count() * element_bytes),
                      CheckLimit("input bytes", HostBytes(from), options.input_bytes_max),
                      CheckLimit("output bytes", HostBytes(to), options.output_bytes_max)});
 }

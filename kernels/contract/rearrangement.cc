@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <vector>
 
 namespace gridfold::kernels {
@@ -12,36 +13,46 @@ using Dimension = Rearrangement::Dimension;
 
 // Dimensions of more than one element in the order of the result, with neighbours that are
 // neighbours in both arrays made one.
-std::vector<Dimension> MergedDimensions(const Shape& shape, std::span<const int> order) {
-  std::array<uint64_t, kDimensionsMax> from_strides{};
-  uint64_t stride = 1;
-  for (int d = shape.dimension_count() - 1; d >= 0; --d) {
-    from_strides[static_cast<size_t>(d)] = stride;
-    stride *= shape[d];
-  }
+std::vector<Dimension> MergedDimensions(const StridedView& view) {
   std::vector<Dimension> merged;
-  for (const int d : order) {
-    if (shape[d] == 1) continue;
-    const uint64_t from_stride = from_strides[static_cast<size_t>(d)];
-    if (!merged.empty() && merged.back().from_stride == from_stride * shape[d]) {
-      merged.back().extent *= shape[d];
-      merged.back().from_stride = from_stride;
+  for (const StridedDimension& dimension : view.dimensions) {
+    if (dimension.extent == 1) continue;
+    const int64_t reach = static_cast<int64_t>(dimension.extent) * dimension.stride;
+    if (!merged.empty() && merged.back().from_stride == reach) {
+      merged.back().extent *= dimension.extent;
+      merged.back().from_stride = dimension.stride;
     } else {
-      merged.push_back({shape[d], from_stride, 0});
+      merged.push_back({dimension.extent, dimension.stride, 0});
     }
   }
-  stride = 1;
+  int64_t stride = 1;
   for (auto dimension = merged.rbegin(); dimension != merged.rend(); ++dimension) {
     dimension->to_stride = stride;
-    stride *= dimension->extent;
+    stride *= static_cast<int64_t>(dimension->extent);
   }
   return merged;
 }
 
-// The largest power of two, up to 16, that divides all of these.
-uint64_t CommonUnit(std::initializer_list<uint64_t> values) {
-  uint64_t bits = kRearrangementUnitBytesMax;
-  for (const uint64_t value : values) bits |= value;
+// Orders dimensions, innermost in the result first, as Rearrangement has them.
+void PlaceInnermost(std::vector<Dimension>& dimensions) {
+  if (dimensions.size() < 2) return;
+  const auto innermost = std::min_element(
+      dimensions.begin(), dimensions.end(), [](const Dimension& a, const Dimension& b) {
+        return std::abs(a.from_stride) < std::abs(b.from_stride);
+      });
+  std::swap(*innermost, dimensions[1]);
+}
+
+// The largest power of two, up to 16, that divides the size and the place of everything that is
+// copied.
+uint64_t UnitBytes(const Rearrangement& order, uint64_t element_bytes, const void* from,
+                   const void* to) {
+  uint64_t bits = kRearrangementUnitBytesMax | reinterpret_cast<uintptr_t>(from) |
+                  reinterpret_cast<uintptr_t>(to) | (order.run * element_bytes);
+  for (int d = 0; d < order.dimension_count; ++d) {
+    const Dimension& dimension = order.dimensions[static_cast<size_t>(d)];
+    bits |= static_cast<uint64_t>(dimension.from_stride | dimension.to_stride) * element_bytes;
+  }
   return bits & -bits;
 }
 
@@ -63,23 +74,28 @@ Rearrangement Rearrangement::Inverse() const {
 }
 
 Rearrangement PlanRearrangement(const Shape& shape, std::span<const int> order) {
+  const StridedView whole = WholeView(shape);
+  StridedView view;
+  for (const int d : order) view.dimensions.push_back(whole.dimensions[static_cast<size_t>(d)]);
+  return PlanRearrangement(view);
+}
+
+Rearrangement PlanRearrangement(const StridedView& view) {
   Rearrangement planned;
-  if (shape.element_count() == 0) {
+  const ElementRange range = RangeOf(view);
+  planned.from_count = range.count;
+  if (range.count == 0) {
     planned.run = 0;
     return planned;
   }
-  std::vector<Dimension> dimensions = MergedDimensions(shape, order);
+  planned.from_first = view.first - range.first;
+  std::vector<Dimension> dimensions = MergedDimensions(view);
   if (!dimensions.empty() && dimensions.back().from_stride == 1) {
     planned.run = dimensions.back().extent;
     dimensions.pop_back();
   }
-  if (dimensions.empty()) return planned;
   std::reverse(dimensions.begin(), dimensions.end());
-  // One that was innermost in both would have been part of the runs.
-  const auto innermost =
-      std::min_element(dimensions.begin(), dimensions.end(),
-                       [](const auto& a, const auto& b) { return a.from_stride < b.from_stride; });
-  std::swap(*innermost, dimensions[1]);
+  PlaceInnermost(dimensions);
   std::copy(dimensions.begin(), dimensions.end(), planned.dimensions.begin());
   planned.dimension_count = static_cast<int>(dimensions.size());
   return planned;
@@ -88,11 +104,11 @@ Rearrangement PlanRearrangement(const Shape& shape, std::span<const int> order) 
 RearrangementTiles CutRearrangement(const Rearrangement& order, uint64_t element_bytes,
                                     const void* from, const void* to) {
   RearrangementTiles tiles;
-  const uint64_t unit_bytes =
-      CommonUnit({order.run * element_bytes, reinterpret_cast<uintptr_t>(from),
-                  reinterpret_cast<uintptr_t>(to)});
-  // Strides are multiples of the run.
-  const auto in_units = [&](uint64_t elements) { return elements * element_bytes / unit_bytes; };
+  const uint64_t unit_bytes = UnitBytes(order, element_bytes, from, to);
+  const auto in_units = [&](auto elements) {
+    using Number = decltype(elements);
+    return elements * static_cast<Number>(element_bytes) / static_cast<Number>(unit_bytes);
+  };
   tiles.unit_bytes = static_cast<uint32_t>(unit_bytes);
   tiles.order = order;
   tiles.order.run = in_units(order.run);
@@ -107,7 +123,7 @@ RearrangementTiles CutRearrangement(const Rearrangement& order, uint64_t element
   // As wide in the one order as in the other, or as wide as there is room.
   const uint64_t runs = units_max / tiles.run_tile;
   uint64_t side = 1;
-  while ((2 * side) * (2 * side) <= runs) side *= 2;
+  while (!tiles.keeps_neighbours() && (2 * side) * (2 * side) <= runs) side *= 2;
   const uint64_t first = std::min(tiles.order.dimensions[0].extent, side);
   const uint64_t second = std::min(tiles.order.dimensions[1].extent, runs / first);
   tiles.extents[0] =

@@ -94,6 +94,41 @@ TEST_F(GatheredRequestTest, AxesThatArraysAreRearrangedFor) {
   OnArrays(request);
 }
 
+// Views whose elements lie on all devices: with gaps, which are copied together where one has a
+// copy of all; and transposed, whose groups the devices reduce where they are.
+TEST_F(GatheredRequestTest, ViewsOfShards) {
+  v1::ArraySource stepped = Resident("cube");
+  v1::StridedView& view = *stepped.mutable_resident_array()->mutable_view();
+  for (const uint64_t first : {kTableRows - 1, uint64_t{0}, uint64_t{2}}) view.add_first(first);
+  v1::ViewDimension& columns = *view.add_dimensions();
+  columns.set_axis(2);
+  columns.set_count(kColumns - 2);
+  v1::ViewDimension& rows = *view.add_dimensions();
+  rows.set_count(kTableRows / 2);
+  rows.set_step(-2);
+  OnArrays(Reduction(stepped, 1));
+  OnArrays(Histogram(stepped, 0));
+  v1::ComputeQuantilesRequest quantiles;
+  *quantiles.mutable_array() = stepped;
+  quantiles.add_quantiles(0.25);
+  OnArrays(quantiles);
+  v1::ScanArrayRequest scan = ScanAlong("cube", 0);
+  *scan.mutable_array() = stepped;
+  OnArrays(scan);
+
+  v1::ArraySource transposed = Resident("m");
+  v1::StridedView& whole = *transposed.mutable_resident_array()->mutable_view();
+  whole.add_first(0);
+  whole.add_first(0);
+  for (const auto& [axis, count] : {std::pair(1u, kSteps * kColumns), std::pair(0u, kTableRows)}) {
+    v1::ViewDimension& dimension = *whole.add_dimensions();
+    dimension.set_axis(axis);
+    dimension.set_count(count);
+  }
+  OnArrays(Reduction(transposed, 0));
+  OnArrays(Reduction(transposed, 1));
+}
+
 TEST_F(GatheredRequestTest, GroupsThatMayLackValues) {
   v1::ReduceArrayRequest request = Reduction(Resident("x"), -1);
   request.set_fractional_degrees_of_freedom(1.5);

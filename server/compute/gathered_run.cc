@@ -1,7 +1,9 @@
-// Requests whose arrays no device has all of (planning/gathering.h).
+// Requests whose arrays no device has all of, or that have views with gaps (planning/gathering.h).
 //
 // In the first round each device copies what it has to the one that computes. In the second, that
-// one runs the request as if the arrays had always been there. Results in place go back in a third.
+// one copies the elements of views together, and runs the request as if the arrays had always been
+// there. Results in place go back in a third. Where no array lies elsewhere the second round is the
+// first one.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -50,23 +52,23 @@ Places PlacesIn(PlannedQuantiles& planned) {
 Places PlacesIn(PlannedTop& planned) { return {&planned.input.data}; }
 
 // What plans say of an array beside its address.
-void Describe(const GatheredArray& array, kernels::MutableResidentSpan copy, PlannedScan& planned) {
-  if (array.field == planned.input.field) planned.input.resident->shards.front().span = copy;
+void Describe(const std::string& field, kernels::MutableResidentSpan copy, PlannedScan& planned) {
+  if (field == planned.input.field) planned.input.resident->shards.front().span = copy;
 }
-void Describe(const GatheredArray& array, kernels::MutableResidentSpan copy,
+void Describe(const std::string& field, kernels::MutableResidentSpan copy,
               PlannedHistogram& planned) {
   for (InputArray& truth : planned.truths) {
-    if (truth.field == array.field) truth.data = kernels::ResidentSpan(copy);
+    if (truth.field == field) truth.data = kernels::ResidentSpan(copy);
   }
 }
 template <class Planned>
-void Describe(const GatheredArray&, kernels::MutableResidentSpan, Planned&) {}
+void Describe(const std::string&, kernels::MutableResidentSpan, Planned&) {}
 
 // The array that the results of a scan go back to, if that is a copy.
 const GatheredArray* ResultIn(const PlannedScan& planned) {
-  if (!std::holds_alternative<InPlaceResult>(planned.result)) return nullptr;
-  const GatheredArray& first = planned.gather->gathered.front();
-  return first.field == planned.input.field ? &first : nullptr;
+  const std::vector<GatheredArray>& gathered = planned.gather->gathered;
+  if (!std::holds_alternative<InPlaceResult>(planned.result) || gathered.empty()) return nullptr;
+  return gathered.front().field == planned.input.field ? &gathered.front() : nullptr;
 }
 template <class Planned>
 const GatheredArray* ResultIn(const Planned&) {
@@ -81,6 +83,7 @@ class GatheredRun final : public DealtRun<Response> {
 
   JobGroup::Parts Begin(const JobWork& common) override {
     common_ = common;
+    if (gather_.gathered.empty()) return RunParts();
     common_.answer_bytes = 0;  // The first round takes the room.
     JobGroup::Parts parts;
     JobWork work = common;
@@ -99,10 +102,7 @@ class GatheredRun final : public DealtRun<Response> {
   }
 
   absl::StatusOr<JobGroup::Parts> EndRound(const JobContext&) override {
-    if (!answer_) {
-      return MakeParts(common_, {PartPlace{gather_.engine, 0, CopiedBytes()}}, 1,
-                       [this](size_t, const JobContext& context) { return Run(context); });
-    }
+    if (!answer_) return RunParts();
     const GatheredArray* const result = ResultIn(planned_);
     if (result == nullptr || std::exchange(puts_back_, true)) return JobGroup::Parts();
     return PartsOf(*result, common_, [this](const ArrayShard& shard, const JobContext& context) {
@@ -121,10 +121,10 @@ class GatheredRun final : public DealtRun<Response> {
   static uint64_t ElementBytes(const GatheredArray& one) {
     return kernels::ElementSize(one.array.element_type);
   }
-  uint64_t CopiedBytes() const {
-    uint64_t size_bytes = 0;
-    for (const GatheredArray& one : gather_.gathered) size_bytes += one.array.size_bytes();
-    return size_bytes;
+  // The only part of the round that runs the request.
+  JobGroup::Parts RunParts() {
+    return MakeParts(common_, {PartPlace{gather_.engine, 0, gather_.copied_bytes()}}, 1,
+                     [this](size_t, const JobContext& context) { return Run(context); });
   }
 
   static JobGroup::Parts PartsOf(const GatheredArray& one, const JobWork& common,
@@ -164,7 +164,15 @@ class GatheredRun final : public DealtRun<Response> {
       const GatheredArray& one = gather_.gathered[i];
       const kernels::MutableResidentSpan copy{copies_[i]->span().data, one.array.size_bytes()};
       *places[one.place] = kernels::ResidentSpan(copy);
-      Describe(one, copy, planned);
+      Describe(one.field, copy, planned);
+    }
+    std::vector<ArrayLease> packed;
+    for (const PackedView& one : gather_.packed) {
+      absl::StatusOr<ArrayLease> copy = Pack(one, *places[one.place], context);
+      if (!copy.ok()) return copy.status();
+      *places[one.place] = kernels::ResidentSpan((*copy)->span());
+      Describe(one.field, (*copy)->span(), planned);
+      packed.push_back(*std::move(copy));
     }
     kernels::RunStatistics run;
     absl::StatusOr<Response> answer = RunPlanned(planned, context.lane, context.stop, run);
@@ -172,6 +180,21 @@ class GatheredRun final : public DealtRun<Response> {
     if (!answer.ok()) return answer.status();
     answer_ = *std::move(answer);
     return absl::OkStatus();
+  }
+
+  // The view's elements without gaps; `gathered` has its array where that was brought here.
+  absl::StatusOr<ArrayLease> Pack(const PackedView& one, const kernels::InputSpan& gathered,
+                                  const JobContext& context) {
+    absl::StatusOr<ArrayLease> copy = gather_.arrays.Allocate(one.array, gather_.engine);
+    if (!copy.ok()) return copy;
+    const kernels::InputSpan from = one.from.data != nullptr ? one.from : gathered;
+    kernels::RunStatistics run;
+    absl::Status status =
+        context.lane.Rearrange(one.order, kernels::ElementSize(one.array.element_type), from,
+                               (*copy)->span(), context.stop, run);
+    if (!status.ok()) return status;
+    this->statistics_.Add(context, run);
+    return copy;
   }
 
   // Not to be stopped: half of it would be neither the input nor the result.

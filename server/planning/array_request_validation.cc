@@ -95,6 +95,11 @@ absl::StatusOr<PlannedRead> PlanRequest(const v1::ReadArrayRequest& request,
   absl::StatusOr<ResidentSlice> slice =
       ValidateResidentArray(request.array(), "array", context.arrays);
   if (!slice.ok()) return slice.status();
+  if (slice->view && slice->is_sharded()) {
+    return InvalidField("array.view",
+                        "lies on several devices, of which elements are read that follow one "
+                        "another");
+  }
   const uint64_t element_bytes = kernels::ElementSize(slice->description.element_type);
   const uint64_t bytes_max = context.limits.array_chunk_bytes_max();
   const uint64_t chunk_bytes = request.chunk_bytes_max() == 0

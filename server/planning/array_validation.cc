@@ -1,6 +1,7 @@
 #include "server/planning/array_validation.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -93,6 +94,86 @@ absl::Status Cut(const v1::ArraySlice& cut, const std::string& field, ResidentSl
   return absl::OkStatus();
 }
 
+// The dimension of the view that goes along an axis of this extent from `first` on.
+absl::StatusOr<kernels::StridedDimension> TakeDimension(const v1::ViewDimension& dimension,
+                                                        const std::string& field, uint64_t extent,
+                                                        uint64_t first, int64_t stride) {
+  const int64_t step = dimension.step() == 0 ? 1 : dimension.step();
+  const uint64_t count = dimension.count();
+  if (count == 0) return kernels::StridedDimension{0, 0};
+  if (first >= extent) return kernels::StridedDimension{count, 0};  // Which is told as a fault.
+  // 64 bits wrap: of the least step there is, too.
+  const uint64_t distance = step < 0 ? -static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
+  const uint64_t room = step < 0 ? first : extent - 1 - first;
+  if (count - 1 > room / distance) {
+    return InvalidField(absl::StrCat(field, ".count"),
+                        absl::StrCat(count, " indices from ", first, " on in steps of ", step,
+                                     " are not all among the axis' ", extent));
+  }
+  return kernels::StridedDimension{count, count == 1 ? 0 : step * stride};
+}
+
+// The view of an array of this shape.
+absl::StatusOr<kernels::StridedView> ReadView(const v1::StridedView& from, const std::string& field,
+                                              const kernels::Shape& shape) {
+  const int axis_count = shape.dimension_count();
+  if (from.first_size() != axis_count) {
+    return InvalidField(absl::StrCat(field, ".first"),
+                        absl::StrCat(from.first_size(), " entries, where the array has ",
+                                     axis_count, " dimensions"));
+  }
+  const kernels::StridedView whole = kernels::WholeView(shape);
+  kernels::StridedView view;
+  std::array<std::optional<uint64_t>, kernels::kDimensionsMax> counts;  // Along each axis.
+  for (int i = 0; i < from.dimensions_size(); ++i) {
+    const v1::ViewDimension& dimension = from.dimensions(i);
+    const std::string path = absl::StrCat(field, ".dimensions[", i, "]");
+    if (dimension.axis() >= static_cast<uint32_t>(axis_count)) {
+      return InvalidField(absl::StrCat(path, ".axis"),
+                          absl::StrCat("there is no axis ", dimension.axis(), " of an array of ",
+                                       axis_count, " dimensions"));
+    }
+    const auto axis = static_cast<int>(dimension.axis());
+    std::optional<uint64_t>& count = counts[dimension.axis()];
+    if (count) {
+      return InvalidField(absl::StrCat(path, ".axis"),
+                          absl::StrCat("axis ", axis, " is named twice"));
+    }
+    count = dimension.count();
+    const absl::StatusOr<kernels::StridedDimension> taken = TakeDimension(
+        dimension, path, shape[axis], from.first(axis), whole.dimensions[dimension.axis()].stride);
+    if (!taken.ok()) return taken.status();
+    view.dimensions.push_back(*taken);
+  }
+  for (int axis = 0; axis < axis_count; ++axis) {
+    // Behind the last index no element can be, but nothing can begin there.
+    const bool is_empty = counts[static_cast<size_t>(axis)] == uint64_t{0};
+    const uint64_t end = shape[axis] + (is_empty ? 1 : 0);
+    if (from.first(axis) >= end) {
+      return InvalidField(
+          absl::StrCat(field, ".first[", axis, "]"),
+          absl::StrCat(from.first(axis), " is past the ", shape[axis], " indices of the axis"));
+    }
+    view.first += from.first(axis) *
+                  static_cast<uint64_t>(whole.dimensions[static_cast<size_t>(axis)].stride);
+  }
+  return view;
+}
+
+// Makes of a whole array the view that `from` says: of the shards those elements that it lies in.
+absl::Status TakeView(const v1::StridedView& from, const std::string& field, ResidentSlice& slice) {
+  absl::StatusOr<kernels::StridedView> view = ReadView(from, field, slice.description.shape);
+  if (!view.ok()) return view.status();
+  const kernels::ElementRange range = kernels::RangeOf(*view);
+  slice.description.shape = kernels::ShapeOf(*view);
+  slice.shards = CutShards(slice.shards, range.first, range.count);
+  slice.first_element = range.first;
+  if (kernels::IsContiguous(*view)) return absl::OkStatus();
+  view->first -= range.first;
+  slice.view = *std::move(view);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::vector<ArrayShard> CutShards(const std::vector<ArrayShard>& shards, uint64_t first,
@@ -174,6 +255,13 @@ absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& arr
                       .first_element = 0,
                       .array = std::move(found->info),
                       .lease = std::move(found->lease)};
+  if (array.has_slice() && array.has_view()) {
+    return InvalidField(absl::StrCat(field, ".view"), "not together with slice");
+  }
+  if (array.has_view()) {
+    absl::Status status = TakeView(array.view(), absl::StrCat(field, ".view"), slice);
+    if (!status.ok()) return status;
+  }
   if (array.has_slice()) {
     absl::Status status = Cut(array.slice(), absl::StrCat(field, ".slice"), slice);
     if (!status.ok()) return status;

@@ -15,6 +15,7 @@
 #include "kernels/contract/array.h"
 #include "kernels/contract/resident_memory.h"
 #include "kernels/contract/shape.h"
+#include "kernels/contract/strided_view.h"
 #include "kernels/folds/dealt_reduction.h"
 #include "server/arrays/array_store.h"
 #include "server/base/limits.h"
@@ -24,14 +25,16 @@
 
 namespace gridfold::server {
 
-// A resident array, or a slice of it.
+// A resident array, or a slice or view of it.
 struct ResidentSlice {
   kernels::ShapedArray description;  // Of the slice.
   // Where its elements lie, of which the first one is 0: at least one, and several only where the
   // slice lies on several devices.
   std::vector<ArrayShard> shards;
-  uint64_t first_element = 0;  // Of the slice in the array.
-  ArrayInfo array;             // The array as a whole.
+  uint64_t first_element = 0;  // Of the shards in the array.
+  // How the elements stand among those of the shards, where they do not follow one another.
+  std::optional<kernels::StridedView> view = std::nullopt;
+  ArrayInfo array;  // The array as a whole.
   ArrayLease lease;
 
   bool is_sharded() const { return shards.size() > 1; }
@@ -59,6 +62,9 @@ struct InputArray {
   // parts of it.
   std::optional<uint32_t> engine() const;
   bool is_sharded() const { return resident && resident->is_sharded(); }
+  // Whether the elements do not follow one another. They have yet to be copied together then
+  // (gathering.h), unless an operation takes them where they are: `data` holds others between them.
+  bool is_view() const { return resident && resident->view; }
 
   // Paths of what says how many elements there are, and of which type.
   std::string count_field() const;
@@ -69,7 +75,7 @@ struct InputArray {
 kernels::Cuts CutsOf(const std::vector<ArrayShard>& shards);
 
 // `field` is the path of `array` in the request. Errors: INVALID_ARGUMENT, field named, for what is
-// no name, or a slice that goes past the array's end; NOT_FOUND.
+// no name, or a slice or view that goes past the array's end; NOT_FOUND.
 absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& array,
                                                     const std::string& field,
                                                     const TenantArrays& arrays);

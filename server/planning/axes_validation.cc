@@ -68,10 +68,13 @@ const char* FieldOf(const v1::Grouping& grouping) {
   return grouping.has_axes() ? "grouping.axes" : "grouping.axis";
 }
 
+PlannedGroups GroupsOf(kernels::AxesPlan plan) {
+  return {plan.array, {plan.grouping, {}}, std::move(plan.rearrangement), plan.in_place};
+}
+
 PlannedGroups PlanAlongAxes(AxisSet axes, const ShapedArray& array,
                             AxesPlanner plan_axes = kernels::PlanAxes) {
-  kernels::AxesPlan plan = plan_axes(array, axes);
-  return {plan.array, {plan.grouping, {}}, std::move(plan.rearrangement), plan.in_place};
+  return GroupsOf(plan_axes(array, axes));
 }
 
 // Groups that elements stand in, of an array that is there.
@@ -124,6 +127,18 @@ absl::StatusOr<RequestedGroups> ValidateGroups(const v1::Grouping& grouping, int
 absl::StatusOr<PlannedGroups> PlanGroups(const v1::Grouping& grouping, const ShapedArray& array,
                                          const Limits& limits) {
   return PlanGroupsBy(kernels::PlanAxes, grouping, array, limits);
+}
+
+std::optional<PlannedGroups> PlanGroupsOfView(const v1::Grouping& grouping,
+                                              kernels::ElementType type,
+                                              const kernels::StridedView& view, bool keeps_order) {
+  const absl::StatusOr<RequestedGroups> groups =
+      ValidateGroups(grouping, static_cast<int>(view.dimensions.size()));
+  if (!groups.ok() || groups->has_segments) return std::nullopt;
+  std::optional<kernels::AxesPlan> plan =
+      kernels::PlanViewInPlace(type, view, groups->axes, keeps_order);
+  if (!plan) return std::nullopt;
+  return GroupsOf(*std::move(plan));
 }
 
 absl::StatusOr<PlannedGroups> PlanContiguousGroups(const v1::Grouping& grouping,

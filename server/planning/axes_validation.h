@@ -11,6 +11,7 @@
 #include "kernels/contract/array.h"
 #include "kernels/contract/axes.h"
 #include "kernels/contract/shape.h"
+#include "kernels/contract/strided_view.h"
 #include "server/base/limits.h"
 
 namespace gridfold::server {
@@ -36,6 +37,13 @@ struct PlannedGroups {
 // Errors: those of ValidateGroups; more groups than the limit.
 absl::StatusOr<PlannedGroups> PlanGroups(const v1::Grouping& grouping,
                                          const kernels::ShapedArray& array, const Limits& limits);
+
+// PlanGroups of a view whose groups can be read where they are (kernels::PlanViewInPlace). Nothing
+// where the view has to be copied first, or where the groups are segments, or at fault, which
+// PlanGroups tells.
+std::optional<PlannedGroups> PlanGroupsOfView(const v1::Grouping& grouping,
+                                              kernels::ElementType type,
+                                              const kernels::StridedView& view, bool keeps_order);
 
 // The same with groups whose elements follow one another: columns are rearranged into rows.
 absl::StatusOr<PlannedGroups> PlanContiguousGroups(const v1::Grouping& grouping,

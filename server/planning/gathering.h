@@ -1,5 +1,6 @@
-// Arrays of a request of which no device has all: one runs the request, and has copies of what lies
-// elsewhere for the time. Thread-safe.
+// Arrays that are copied before a request runs: those of which no device has all, where one runs
+// the request and has copies of what lies elsewhere for the time; and views whose elements do not
+// follow one another, which are copied together there. Thread-safe.
 //
 // Errors: INVALID_ARGUMENT that names an array in memory that another process shares from one
 // device, where a further one is on another; RESOURCE_EXHAUSTED, as of a job larger than a lane,
@@ -17,6 +18,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kernels/contract/array.h"
+#include "kernels/contract/rearrangement.h"
+#include "kernels/contract/resident_memory.h"
 #include "server/planning/array_validation.h"
 #include "server/planning/planning_context.h"
 
@@ -30,18 +33,30 @@ struct GatheredArray {
   std::vector<ArrayShard> shards;   // Where its elements are.
 };
 
+// A view that is copied together, from where its array is or has been gathered.
+struct PackedView {
+  size_t place = 0;  // As above.
+  std::string field;
+  kernels::ArrayDescription array;  // Of one dimension, without the gaps.
+  kernels::Rearrangement order;
+  kernels::ResidentSpan from;  // Without a place where the array is gathered.
+};
+
 // The copies take room beside resident arrays.
 struct PlannedGather {
   TenantArrays arrays;
   uint32_t engine = 0;  // Where the copies will be, and the operation runs.
   std::vector<GatheredArray> gathered;
+  std::vector<PackedView> packed;
+
+  uint64_t copied_bytes() const;
 };
 
-// Plans copies of those of `inputs` that do not lie on the engine that runs the request, if there
-// are any: `required`, where it is set; else that of device memory in regions, or that of the
-// largest array which one device has, or the one with the most room. From then on these inputs look
-// as if they were there, but that nobody knows at what address. Null pointers stand for arrays that
-// the request has not; they count as places.
+// Plans copies of those of `inputs` that are views, or do not lie on the engine that runs the
+// request, if there are any: `required`, where it is set; else that of device memory in regions, or
+// that of the largest array which one device has, or the one with the most room. From then on these
+// inputs look as if they were there, but that nobody knows at what address. Null pointers stand for
+// arrays that the request has not; they count as places.
 absl::Status Gather(absl::Span<InputArray* const> inputs, std::optional<uint32_t> required,
                     const PlanningContext& context, std::optional<PlannedGather>& gather);
 

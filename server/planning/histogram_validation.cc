@@ -62,6 +62,7 @@ struct HistogramArrays {
     bool are_alike = true;
     for (const InputArray* const array : all()) {
       if (array == nullptr) continue;
+      are_alike &= !array->is_view();
       if (!array->is_sharded()) {
         are_alike &= !array->engine();
       } else if (first == nullptr) {

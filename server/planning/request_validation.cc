@@ -1,5 +1,6 @@
 #include "server/planning/request_validation.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -182,6 +183,27 @@ absl::StatusOr<PlannedReduction> PlanSelected(const v1::ReduceArrayRequest& requ
   return planned;
 }
 
+// Whether a group's elements must be taken in their order: where the answer says which one it is,
+// and where each step of it is rounded.
+bool KeepsOrder(const kernels::ReductionSpec& spec) {
+  using kernels::Statistic;
+  return std::any_of(spec.statistics.begin(), spec.statistics.end(), [](Statistic statistic) {
+    return statistic == Statistic::kArgmin || statistic == Statistic::kArgmax ||
+           statistic == Statistic::kProduct;
+  });
+}
+
+// Groups of a view are read where they are if they can be: the array is one without gaps then.
+void TakeViewInPlace(const v1::ReduceArrayRequest& request, const kernels::ReductionSpec& spec,
+                     InputArray& array, PlannedGroups& groups) {
+  if (!array.is_view()) return;
+  std::optional<PlannedGroups> in_place = PlanGroupsOfView(
+      request.grouping(), array.description.element_type, *array.resident->view, KeepsOrder(spec));
+  if (!in_place) return;
+  groups = *std::move(in_place);
+  array.resident->view.reset();
+}
+
 // The last element's index must be one.
 absl::Status ValidateFirstIndex(const v1::ReduceArrayRequest& request, const InputArray& array) {
   if (request.first_index() <= kernels::kNoIndex - array.description.element_count) {
@@ -243,13 +265,14 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
              planned.result_shape),
       ValidateFirstIndex(request, *array));
   if (!converted.ok()) return converted;
+  TakeViewInPlace(request, spec, *array, groups);
   if (array->is_sharded()) MakeRowAColumn(groups);
   spec.grouping = std::move(groups.grouping);
   planned.input = *std::move(array);
   absl::Status status = PlanValues(request, groups.array, std::move(spec), limits, planned);
   if (status.ok()) status = CheckAnswerSize(planned.plan, limits);
-  if (status.ok() && planned.input.is_sharded()) {
-    const bool is_dealt = CanBeDealt(planned, groups, limits);
+  if (status.ok() && (planned.input.is_sharded() || planned.input.is_view())) {
+    const bool is_dealt = !planned.input.is_view() && CanBeDealt(planned, groups, limits);
     if (is_dealt) planned.state_arrays = context.arrays;
     status = is_dealt ? RefuseStrategy(request, "a sharded array")
                       : Gather({&planned.input}, std::nullopt, context, planned.gather);

@@ -73,8 +73,9 @@ absl::Status PlanPlace(const v1::ScanArrayRequest& request, const PlannedGroups&
   const auto* const region = std::get_if<RegionResult>(&planned.result);
   const std::optional<uint32_t> required = region ? region->region->engine() : std::nullopt;
   const bool is_by_columns = planned.plan.grouping.kind == kernels::GroupingKind::kAxis0;
-  const bool is_dealt = planned.input.is_sharded() && !planned.selection && !required &&
-                        !groups.rearrangement && !is_by_columns && !planned.plan.is_moving();
+  const bool is_dealt = planned.input.is_sharded() && !planned.input.is_view() &&
+                        !planned.selection && !required && !groups.rearrangement &&
+                        !is_by_columns && !planned.plan.is_moving();
   if (is_dealt) return RefuseStrategy(request, "a sharded array");
   InputArray* const inputs[] = {&planned.input, MaskOf(planned.selection)};
   absl::Status status = Gather(inputs, required, context, planned.gather);
@@ -163,6 +164,10 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
     case v1::ScanDestination::kInPlace:
       if (!array.resident) {
         return InvalidField("destination.in_place", "the input is not a resident array");
+      }
+      if (request.array().resident_array().has_view()) {
+        return InvalidField("array.resident_array.view",
+                            "results in place take an array or a slice of it, and no view");
       }
       if (!type_is_kept) {
         return InvalidField("output_type",

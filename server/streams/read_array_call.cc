@@ -70,31 +70,52 @@ void ReadArrayCall::OnDone() {
   delete this;
 }
 
+void ReadArrayCall::PlaceChunk() {
+  const ResidentSlice& slice = planned_->slice;
+  const uint64_t count = std::min(planned_->chunk_element_count,
+                                  slice.description.element_count() - read_element_count_);
+  if (!slice.view) {
+    place_ = CutShards(slice.shards, read_element_count_, count).front();
+    return;
+  }
+  const kernels::StridedView box = kernels::BoxOf(*slice.view, read_element_count_, count);
+  const kernels::ElementRange range = kernels::RangeOf(box);
+  place_ = CutShards(slice.shards, range.first, range.count).front();
+  order_ = kernels::PlanRearrangement(box);
+}
+
 absl::Status ReadArrayCall::SubmitChunk() {
   JobWork work = work_;  // Without payload: the chunk takes memory when a lane fetches it.
-  place_ = CutShards(planned_->slice.shards, read_element_count_,
-                     std::min(planned_->chunk_element_count,
-                              planned_->slice.description.element_count() - read_element_count_))
-               .front();
+  PlaceChunk();
   work.engine = place_.engine;
   work.run = [this](const JobContext& job_context) { return FetchChunk(job_context); };
   work.finish = [this](const absl::Status& status) { OnChunkFetched(status); };
   return jobs_.Submit(std::move(work), report_);
 }
 
+absl::Status ReadArrayCall::CopyChunk(const JobContext& job_context,
+                                      kernels::MutableHostSpan data) {
+  const kernels::ResidentSpan from(place_.span);
+  if (!order_) return job_context.lane.Copy(from, data, job_context.stop);
+  kernels::RunStatistics run;
+  return job_context.lane.Rearrange(*order_,
+                                    kernels::ElementSize(planned_->slice.description.element_type),
+                                    from, data, job_context.stop, run);
+}
+
 absl::Status ReadArrayCall::FetchChunk(const JobContext& job_context) {
   report_.AddQueueTime(job_context.queue_time);
   const ResidentSlice& slice = planned_->slice;
-  ChunkData data(place_.span.size_bytes);
-  absl::Status status = job_context.lane.Copy(
-      kernels::ResidentSpan(place_.span), kernels::MutableHostSpan{data.data(), data.size_bytes()},
-      job_context.stop);
+  const uint64_t element_count = order_ ? order_->element_count() : place_.element_count;
+  ChunkData data(element_count * kernels::ElementSize(slice.description.element_type));
+  absl::Status status = CopyChunk(job_context, {data.data(), data.size_bytes()});
   if (!status.ok()) return status;
   v1::ReadArrayResponse fields;
   if (read_element_count_ == 0) *fields.mutable_array() = ToWire(slice.array);
-  fields.set_first_element(slice.first_element + read_element_count_);
+  // A view's elements have their place in the view.
+  fields.set_first_element((order_ ? 0 : slice.first_element) + read_element_count_);
   message_ = EncodeChunk(fields, v1::ReadArrayResponse::kDataFieldNumber, std::move(data));
-  read_element_count_ += place_.element_count;
+  read_element_count_ += element_count;
   return absl::OkStatus();
 }
 

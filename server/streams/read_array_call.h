@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "absl/status/status.h"
+#include "kernels/contract/rearrangement.h"
 #include "server/calls/call_environment.h"
 #include "server/calls/call_report.h"
 #include "server/calls/tenant.h"
@@ -37,7 +38,10 @@ class ReadArrayCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
 
  private:
   absl::Status Begin();
+  // Finds the chunk that is next.
+  void PlaceChunk();
   absl::Status SubmitChunk();
+  absl::Status CopyChunk(const JobContext& job_context, kernels::MutableHostSpan data);
   absl::Status FetchChunk(const JobContext& job_context);
   void OnChunkFetched(const absl::Status& status);
   void FinishWith(const absl::Status& status);
@@ -53,8 +57,9 @@ class ReadArrayCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   std::weak_ptr<const StoredArray> array_;
   uint64_t held_bytes_ = 0;  // Of CallEnvironment::read_chunks.
   grpc::ByteBuffer message_;
-  uint64_t read_element_count_ = 0;  // Of the slice, so far.
-  ArrayShard place_;                 // Of the chunk, which lies on one device.
+  uint64_t read_element_count_ = 0;              // Of the slice, so far.
+  ArrayShard place_;                             // Of the chunk, which lies on one device.
+  std::optional<kernels::Rearrangement> order_;  // Of its elements there, in a view.
   uint64_t response_bytes_ = 0;
   UnsentAnswer unsent_;
 };

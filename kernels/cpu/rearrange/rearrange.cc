@@ -12,18 +12,20 @@ namespace {
 constexpr uint64_t kTilesTogether = 16;
 
 // Copies the tile's runs in the order of the result, where writes are consecutive. Single units,
-// whose size the compiler knows, are moves.
+// whose size the compiler knows, are moves. `from` is where the result's first element is.
 template <uint64_t kUnitBytes>
 void CopyTile(const RearrangementTiles& tiles, const RearrangementTile& tile, const std::byte* from,
               std::byte* to) {
-  const Rearrangement::Dimension& across = tiles.order.dimensions[0];
-  const Rearrangement::Dimension& along = tiles.order.dimensions[1];
-  for (uint32_t y = 0; y < tile.extents[1]; ++y) {
-    const std::byte* source = from + (tile.from + y * along.from_stride) * kUnitBytes;
-    std::byte* target = to + (tile.to + y * along.to_stride) * kUnitBytes;
-    const uint64_t source_step = across.from_stride * kUnitBytes;
-    const uint64_t target_step = across.to_stride * kUnitBytes;
-    for (uint32_t x = 0; x < tile.extents[0]; ++x) {
+  constexpr auto kUnit = static_cast<int64_t>(kUnitBytes);
+  const size_t inner = tiles.keeps_neighbours() ? 1 : 0;
+  const Rearrangement::Dimension& across = tiles.order.dimensions[inner];
+  const Rearrangement::Dimension& along = tiles.order.dimensions[1 - inner];
+  for (int64_t y = 0; y < tile.extents[1 - inner]; ++y) {
+    const std::byte* source = from + (tile.from + y * along.from_stride) * kUnit;
+    std::byte* target = to + (tile.to + y * along.to_stride) * kUnit;
+    const int64_t source_step = across.from_stride * kUnit;
+    const int64_t target_step = across.to_stride * kUnit;
+    for (uint32_t x = 0; x < tile.extents[inner]; ++x) {
       if (tile.run == 1) {  // Speed only: a copy whose size the compiler knows.
         std::memcpy(target, source, kUnitBytes);
       } else {
@@ -53,14 +55,15 @@ TileCopy FindTileCopy(uint32_t unit_bytes) {
 absl::Status RearrangeOnCpu(const Rearrangement& order, uint64_t element_bytes,
                             const HostSpan& from, const MutableHostSpan& to, JobContext& job) {
   job.statistics.strategy = "rearrange/tiles";
-  job.statistics.bytes_read = from.size_bytes;
-  const RearrangementTiles tiles = CutRearrangement(order, element_bytes, from.data, to.data);
+  job.statistics.bytes_read = to.size_bytes;
+  const auto* const first = static_cast<const std::byte*>(FirstOf(order, element_bytes, from.data));
+  const RearrangementTiles tiles = CutRearrangement(order, element_bytes, first, to.data);
   const TileCopy copy = FindTileCopy(tiles.unit_bytes);
   const uint64_t turns = (tiles.tile_count + kTilesTogether - 1) / kTilesTogether;
   return job.ForEach(turns, [&](uint64_t turn) {
     const uint64_t end = std::min(tiles.tile_count, (turn + 1) * kTilesTogether);
     for (uint64_t i = turn * kTilesTogether; i < end; ++i) {
-      copy(tiles, TileAt(tiles, i), from.data, to.data);
+      copy(tiles, TileAt(tiles, i), first, to.data);
     }
   });
 }

@@ -12,8 +12,8 @@
 
 namespace gridfold::kernels::cpu {
 
-// Both spans hold the order's elements, of so many bytes each, and do not overlap. Errors:
-// CANCELLED.
+// The spans hold the order's input and its elements, of so many bytes each, and do not overlap.
+// Errors: CANCELLED.
 absl::Status RearrangeOnCpu(const Rearrangement& order, uint64_t element_bytes,
                             const HostSpan& from, const MutableHostSpan& to, JobContext& job);
 

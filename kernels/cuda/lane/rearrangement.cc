@@ -13,7 +13,7 @@ absl::Status CudaLane::Rearrange(const Rearrangement& order, uint64_t element_by
   if (!fits.ok()) return fits;
   return Run(statistics, [&]() -> absl::Status {
     statistics.strategy = "rearrange/tiles";
-    statistics.bytes_read = SizeBytes(from);
+    statistics.bytes_read = order.element_count() * element_bytes;
     const auto* const resident = std::get_if<MutableResidentSpan>(&to);
     std::byte* const results =
         resident != nullptr ? resident->data : memory_.output.data() + kOutputHeadBytes;

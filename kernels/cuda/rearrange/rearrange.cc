@@ -9,12 +9,13 @@ namespace gridfold::kernels::cuda {
 
 absl::Status LaunchRearrangement(const Rearrangement& order, uint64_t element_bytes,
                                  const void* from, void* to, cudaStream_t stream) {
-  const RearrangementTiles tiles = CutRearrangement(order, element_bytes, from, to);
+  const void* const first = FirstOf(order, element_bytes, from);
+  const RearrangementTiles tiles = CutRearrangement(order, element_bytes, first, to);
   if (tiles.tile_count == 0) return absl::OkStatus();
   constexpr uint64_t kAnyNumber = std::numeric_limits<uint64_t>::max();
   const LaunchShape shape{.grid = dim3(GridStrideBlocks(tiles.tile_count, 1, kAnyNumber)),
                           .block = dim3(kRearrangeThreads)};
-  return Launch(FindRearrangeKernel(tiles.unit_bytes), shape, stream, tiles, from, to);
+  return Launch(FindRearrangeKernel(tiles.unit_bytes), shape, stream, tiles, first, to);
 }
 
 }  // namespace gridfold::kernels::cuda

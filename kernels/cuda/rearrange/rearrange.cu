@@ -5,7 +5,8 @@ namespace gridfold::kernels::cuda {
 namespace {
 
 // A block takes a tile through shared memory: reads it in the order of the input and writes it in
-// that of the result, so that neighbouring threads have neighbouring units both times.
+// that of the result, so that neighbouring threads have neighbouring units both times. Of a view
+// whose neighbours stay neighbours these are the same order.
 template <class U>
 __global__ void __launch_bounds__(kRearrangeThreads)
     Rearrange(const RearrangementTiles tiles, const void* const from, void* const to) {
@@ -18,6 +19,7 @@ __global__ void __launch_bounds__(kRearrangeThreads)
   __shared__ U shared[kUnits + kUnits / 2];
   const Rearrangement::Dimension& across = tiles.order.dimensions[0];
   const Rearrangement::Dimension& along = tiles.order.dimensions[1];
+  const bool keeps_neighbours = tiles.keeps_neighbours();
   for (uint64_t index = blockIdx.x; index < tiles.tile_count; index += gridDim.x) {
     const RearrangementTile tile = TileAt(tiles, index);
     const uint32_t run = tile.run;
@@ -33,8 +35,8 @@ __global__ void __launch_bounds__(kRearrangeThreads)
       const uint32_t i = k * kRearrangeThreads + threadIdx.x;
       if (i < units) {
         const uint32_t place = i % row;
-        loaded[k] =
-            source[i / row * across.from_stride + place / run * along.from_stride + place % run];
+        loaded[k] = source[int64_t{i / row} * across.from_stride +
+                           int64_t{place / run} * along.from_stride + place % run];
       }
     }
 #pragma unroll
@@ -48,10 +50,10 @@ __global__ void __launch_bounds__(kRearrangeThreads)
     for (uint32_t k = 0; k < kThreadUnits; ++k) {
       const uint32_t i = k * kRearrangeThreads + threadIdx.x;
       if (i < units) {
-        const uint32_t x = i % column / run;
-        const uint32_t y = i / column;
+        const uint32_t x = keeps_neighbours ? i / row : i % column / run;
+        const uint32_t y = keeps_neighbours ? i % row / run : i / column;
         const uint32_t place = i % run;
-        target[y * along.to_stride + x * across.to_stride + place] =
+        target[int64_t{y} * along.to_stride + int64_t{x} * across.to_stride + place] =
             shared[x * pitch + y * run + place];
       }
     }

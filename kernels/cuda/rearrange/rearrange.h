@@ -12,14 +12,15 @@
 
 namespace gridfold::kernels::cuda {
 
-// Enqueues the copy of the order's elements, of so many bytes each. Both addresses are aligned to
-// an element, and nothing overlaps. Errors: INTERNAL from CUDA.
+// Enqueues the copy of the order's elements, of so many bytes each, to `to` from an input that
+// begins at `from`. Both addresses are aligned to an element, and nothing overlaps. Errors:
+// INTERNAL from CUDA.
 absl::Status LaunchRearrangement(const Rearrangement& order, uint64_t element_bytes,
                                  const void* from, void* to, cudaStream_t stream);
 
 inline constexpr uint32_t kRearrangeThreads = 256;
 
-// Copies tiles in units of 1, 2, 4, 8 or 16 bytes.
+// Copies tiles in units of 1, 2, 4, 8 or 16 bytes. `from` is where the result's first element is.
 using RearrangeKernel = void (*)(RearrangementTiles tiles, const void* from, void* to);
 RearrangeKernel FindRearrangeKernel(uint32_t unit_bytes);
 
