@@ -114,7 +114,12 @@ TEST_F(GatheredRequestTest, ViewsOfShards) {
   OnArrays(quantiles);
   v1::ScanArrayRequest scan = ScanAlong("cube", 0);
   *scan.mutable_array() = stepped;
-  OnArrays(scan);
+  const std::vector<double> vector = Factors(kCount);
+  const std::vector<double> table = Factors(kTableRows * kSteps * kColumns);
+  ExpectSameBits([&](Devices& devices) {
+    Put(devices, vector, table);
+    return ResultsOf(devices, scan);
+  });
 
   v1::ArraySource transposed = Resident("m");
   v1::StridedView& whole = *transposed.mutable_resident_array()->mutable_view();
