@@ -70,10 +70,10 @@ stage "Tests" ctest --preset release --parallel 2
 stage "Installed tree" check_installed_tree
 if ! $fast; then
   # Jobs, streams and arrays, by themselves and over sockets, with clients that break off.
-  served=(scheduler_test array_store_test region_store_test server_unit_test fold_test service_test
+  served=(scheduler_test array_store_test region_store_test server_unit_test service_test
           stream_test batch_test region_service_test fault_test)
   # What reads bytes from strangers, and what shares memory with them.
-  sanitizer_stages asan AddressSanitizer "${served[@]}" malformed_request_test \
+  sanitizer_stages asan AddressSanitizer "${served[@]}" fold_test malformed_request_test \
     resident_memory_test command_line_input_test words_test core_test
   # What several threads share, as far as ThreadSanitizer can see it: CONTRIBUTING.md says how far.
   sanitizer_stages tsan ThreadSanitizer "${served[@]}" worker_pool_test reduction_batch_test

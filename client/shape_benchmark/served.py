@@ -29,6 +29,15 @@ def resident(name):
     return array_pb2.ArraySource(resident_array=array_pb2.ResidentArray(name=name))
 
 
+def view_of(shape, slices, order):
+    """The StridedView of an array of this shape that `a[slices].transpose(order)` is in NumPy."""
+    ranges = [range(extent)[one] for extent, one in zip(shape, slices)]
+    return array_pb2.StridedView(
+        first=[one.start for one in ranges],
+        dimensions=[array_pb2.ViewDimension(axis=axis, count=len(ranges[axis]), step=ranges[axis].step)
+                    for axis in order])
+
+
 def grouping_of(question):
     if question.grouping == "segments":
         return array_pb2.Grouping(segments=array_pb2.Segments(offsets=question.offsets))
@@ -104,10 +113,13 @@ class Server:
         lists = [getattr(result.values, result.values.WhichOneof("kind")).values for result in response.results]
         return response.execution, [np.array(values) for values in lists] if with_answer else None
 
-    def reduce_axes(self, axes, statistics):
-        """How the resident array "x" was reduced along these axes, or as a whole where they are None."""
+    def reduce_axes(self, axes, statistics, view=None):
+        """How the resident array "x", or a StridedView of it, was reduced along these axes, or as a whole
+        where they are None."""
         request = compute.ReduceArrayRequest(
             array=resident("x"), statistics=[compute.Statistic.Value(f"STATISTIC_{name.upper()}") for name in statistics])
+        if view is not None:
+            request.array.resident_array.view.CopyFrom(view)
         if axes is not None:
             request.grouping.axes.axes.extend(axes)
         return self._compute.ReduceArray(request).execution
