@@ -35,7 +35,11 @@ std::vector<Dimension> MergedDimensions(const StridedView& view) {
 
 // Orders dimensions, innermost in the result first, as Rearrangement has them.
 void PlaceInnermost(std::vector<Dimension>& dimensions) {
-  if (dimensions.size() < 2) return;
+  if (dimensions.empty()) return;
+  if (dimensions.size() == 1) {
+    dimensions.insert(dimensions.begin(), Dimension());
+    return;
+  }
   const auto innermost = std::min_element(
       dimensions.begin(), dimensions.end(), [](const Dimension& a, const Dimension& b) {
         return std::abs(a.from_stride) < std::abs(b.from_stride);

@@ -35,7 +35,8 @@ struct Rearrangement {
   uint64_t from_first = 0;  // and which of them is the result's first one.
   uint64_t run = 1;         // Elements that stay together.
   // Of runs, those of one element left out. The first one is innermost in the result and the second
-  // one in the input, or the other way round where one is both.
+  // one in the input. Where one is both it is the second, and the first one the next in the result,
+  // or one of a single run. There is none, or at least these two.
   std::array<Dimension, kDimensionsMax> dimensions{};
   int dimension_count = 0;
 
@@ -60,9 +61,9 @@ struct RearrangementTiles {
   uint64_t tile_count = 0;
   Rearrangement order;
 
-  // Whether what stands together in the input does so in the result.
+  // Whether runs that stand together in the input do so in the result.
   GRIDFOLD_HD constexpr bool keeps_neighbours() const {
-    return order.dimension_count > 1 &&
+    return order.dimensions[0].extent == 1 ||
            order.dimensions[1].to_stride < order.dimensions[0].to_stride;
   }
 };
@@ -95,8 +96,12 @@ RearrangementTiles CutRearrangement(const Rearrangement& order, uint64_t element
 GRIDFOLD_HD constexpr RearrangementTile TileAt(const RearrangementTiles& tiles, uint64_t index) {
   RearrangementTile tile;
   const auto next = [&index](uint64_t count) {
-    const uint64_t place = index % count;
-    index /= count;
+    const bool is_short =
+        ((index | count) >> 32) == 0;  // Where division takes a third of the time.
+    const uint64_t quotient =
+        is_short ? static_cast<uint32_t>(index) / static_cast<uint32_t>(count) : index / count;
+    const uint64_t place = index - quotient * count;
+    index = quotient;
     return place;
   };
   const Rearrangement& order = tiles.order;

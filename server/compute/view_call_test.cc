@@ -368,7 +368,7 @@ TEST_F(ViewCallTest, ViewsMayBeEmpty) {
   AddDimension(view, 0, 0, 2);
   AddDimension(view, 1, 3, 2);
   ASSERT_TRUE(caller_.Compute(Reduction(ViewOf("x", view), {}, {v1::STATISTIC_SUM})).ok());
-  EXPECT_THAT(caller_.reduced.results(0).int64_values().values(), ElementsAre(0));
+  EXPECT_THAT(caller_.reduced.results(0).values().int64_values().values(), ElementsAre(0));
   EXPECT_EQ(caller_.ReadBytes(ViewOf("x", view)), "");
 }
 
@@ -411,7 +411,7 @@ TEST_F(ViewCallTest, OneElementMayHaveAnyStep) {
   AddDimension(view, 0, 1, std::numeric_limits<int64_t>::min());
   AddDimension(view, 1, 1, std::numeric_limits<int64_t>::max());
   ASSERT_TRUE(caller_.Compute(Reduction(ViewOf("x", view), {}, {v1::STATISTIC_SUM})).ok());
-  EXPECT_THAT(caller_.reduced.results(0).int64_values().values(), ElementsAre(3));
+  EXPECT_THAT(caller_.reduced.results(0).values().int64_values().values(), ElementsAre(3));
 }
 
 TEST_F(ViewCallTest, ViewsGoWithoutSlicesAndResultsInPlace) {
@@ -440,7 +440,7 @@ TEST_F(ViewCallTest, CopiesNeedRoomForTheTime) {
   for (int round = 0; round < 5; ++round) {
     const grpc::Status status = caller_.Compute(request);
     ASSERT_TRUE(status.ok()) << status.error_message();
-    EXPECT_THAT(caller_.reduced.results(0).int64_values().values(), ElementsAre(kCount / 2));
+    EXPECT_THAT(caller_.reduced.results(0).values().int64_values().values(), ElementsAre(kCount / 2));
   }
   caller_.Put("y", v1::ELEMENT_TYPE_INT8, {2 * kMiB}, std::vector<int8_t>(2 * kMiB));
   EXPECT_EQ(caller_.Compute(request).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);

@@ -15,7 +15,7 @@ absl::Status LaunchRearrangement(const Rearrangement& order, uint64_t element_by
   constexpr uint64_t kAnyNumber = std::numeric_limits<uint64_t>::max();
   const LaunchShape shape{.grid = dim3(GridStrideBlocks(tiles.tile_count, 1, kAnyNumber)),
                           .block = dim3(kRearrangeThreads)};
-  return Launch(FindRearrangeKernel(tiles.unit_bytes), shape, stream, tiles, first, to);
+  return Launch(ChooseRearrangeKernel(tiles), shape, stream, tiles, first, to);
 }
 
 }  // namespace gridfold::kernels::cuda

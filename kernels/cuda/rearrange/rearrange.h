@@ -22,7 +22,7 @@ inline constexpr uint32_t kRearrangeThreads = 256;
 
 // Copies tiles in units of 1, 2, 4, 8 or 16 bytes. `from` is where the result's first element is.
 using RearrangeKernel = void (*)(RearrangementTiles tiles, const void* from, void* to);
-RearrangeKernel FindRearrangeKernel(uint32_t unit_bytes);
+RearrangeKernel ChooseRearrangeKernel(const RearrangementTiles& tiles);
 
 }  // namespace gridfold::kernels::cuda
 
