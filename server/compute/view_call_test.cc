@@ -324,7 +324,7 @@ TEST_F(ViewCallTest, ElementsAreRead) {
           EXPECT_EQ(values.at(message.first_element()),
                     Chosen(values, shape, view).at(bytes.size() / 4));
         }
-        if (chunk_bytes > 0) EXPECT_LE(message.data().size(), chunk_bytes);
+        EXPECT_LE(message.data().size(), chunk_bytes > 0 ? chunk_bytes : kArrayChunkBytesDefault);
         bytes += message.data();
       }
       EXPECT_EQ(bytes, expected) << view.DebugString();
