@@ -39,6 +39,10 @@ struct BenchmarkRow {
   double gigabytes_per_second() const { return static_cast<double>(bytes) / microseconds / 1e3; }
 };
 
+// The strategy that stands for each one that can take a reduction, the one that is thought best
+// first.
+inline constexpr char kAllStrategies[] = "all";
+
 // What is to be measured; empty: all of it.
 struct BenchmarkSelection {
   std::string strategy;  // By which all are run that it can take; empty: what is thought best.

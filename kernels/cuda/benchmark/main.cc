@@ -2,10 +2,11 @@
 // the kernels' rates on device 0, and their ratios to the device's read and copy ceilings and to
 // CUB, which are measured in the same run. NAME is one of exact-sums, reductions, matrices, scans,
 // column-scans, histograms, order, by-key and transfers; --strategy measures what the strategy can
-// take, by it, such as reduce/groups/tiles or histogram/global; --rows selects those whose names
-// contain TEXT. --small takes arrays of 64 MiB; --sizes asks a few questions of arrays of every
-// size instead, of which benchmark/size_report.py makes a table and a plot. Exits 1 where a
-// benchmark fails and 2 where there is no device.
+// take, by it, such as reduce/groups/tiles or histogram/global, and `--strategy all` reductions by
+// each one that can take them; --rows selects those whose names contain TEXT. --small takes arrays
+// of 64 MiB; --sizes asks a few questions of arrays of every size instead, of which
+// benchmark/size_report.py makes a table and a plot. Exits 1 where a benchmark fails and 2 where
+// there is no device.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

@@ -53,42 +53,57 @@ CubCall CubCallFor(const KernelBenchmark& benchmark, const NamedStatistics& set,
   return nullptr;
 }
 
-// Adds a row, unless the strategy that is forced cannot take it.
-absl::Status Measure(KernelBenchmark& benchmark, const NamedStatistics& set,
-                     const ArrayDescription& array, GroupingSpec grouping) {
-  const auto plan = PlanReduction(array, {.statistics = set.statistics,
-                                          .grouping = std::move(grouping),
-                                          .strategy = benchmark.selection().strategy});
-  if (!plan.ok()) return plan.status();
+// Adds a row of the plan by its strategy, unless that cannot take it. `offsets`, of segments, is
+// the grouping's on the device.
+absl::Status MeasureRoute(KernelBenchmark& benchmark, const NamedStatistics& set,
+                          const ReductionPlan& plan, const uint64_t* offsets, uint64_t* slots) {
   const absl::StatusOr<ReductionRoute> route =
-      PlanReductionRoute({*plan, benchmark.properties(), IsVectorAddress(benchmark.input())});
+      PlanReductionRoute({plan, benchmark.properties(), IsVectorAddress(benchmark.input())});
   if (IsStrategyRefused(route.status())) return absl::OkStatus();
   if (!route.ok()) return route.status();
+  const ReductionInput input{{benchmark.input(), plan.array.element_count}, offsets};
+  const std::string name =
+      absl::StrCat(route->strategy(), " ", set.name, " ", ElementTypeName(plan.array.element_type),
+                   " x", plan.grouping.group_count);
+  return benchmark.Measure(name, BytesMoved(plan), Ceiling::kRead, [&] {
+    Scratch scratch = benchmark.NewScratch();
+    return LaunchReduction(plan, *route, input, {slots, slots + plan.result_slot_count()}, scratch,
+                           benchmark.properties(), benchmark.stream());
+  });
+}
+
+// Adds a row, or one for each strategy that can take it.
+absl::Status Measure(KernelBenchmark& benchmark, const NamedStatistics& set,
+                     const ArrayDescription& array, GroupingSpec grouping) {
+  auto plan = PlanReduction(array, {.statistics = set.statistics, .grouping = std::move(grouping)});
+  if (!plan.ok()) return plan.status();
   const std::vector<uint64_t>& offsets = plan->grouping.offsets;
   const uint64_t slot_count = plan->result_slot_count() + plan->statistics.size();
   const absl::StatusOr<void*> results = benchmark.Results(slot_count * sizeof(uint64_t));
   if (!results.ok()) return results.status();
-  absl::StatusOr<DeviceBuffer> device_offsets =
+  uint64_t* const slots = static_cast<uint64_t*>(*results);
+  absl::StatusOr<DeviceBuffer> offsets_buffer =
       DeviceBuffer::Allocate(offsets.size() * sizeof(uint64_t));
-  if (!device_offsets.ok()) return device_offsets.status();
+  if (!offsets_buffer.ok()) return offsets_buffer.status();
+  const auto* const device_offsets = reinterpret_cast<const uint64_t*>(offsets_buffer->data());
   if (!offsets.empty()) {
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(device_offsets->data(), offsets.data(),
-                                                  device_offsets->size_bytes(),
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(offsets_buffer->data(), offsets.data(),
+                                                  offsets_buffer->size_bytes(),
                                                   cudaMemcpyHostToDevice, benchmark.stream()));
   }
-  uint64_t* const slots = static_cast<uint64_t*>(*results);
-  const ReductionInput input{{benchmark.input(), array.element_count},
-                             reinterpret_cast<const uint64_t*>(device_offsets->data())};
-  const std::string name =
-      absl::StrCat(route->strategy(), " ", set.name, " ", ElementTypeName(array.element_type), " x",
-                   plan->grouping.group_count);
-  const absl::Status status = benchmark.Measure(name, BytesMoved(*plan), Ceiling::kRead, [&] {
-    Scratch scratch = benchmark.NewScratch();
-    return LaunchReduction(*plan, *route, input, {slots, slots + plan->result_slot_count()},
-                           scratch, benchmark.properties(), benchmark.stream());
-  });
-  if (!status.ok()) return status;
-  return benchmark.CompareWithCub(CubCallFor(benchmark, set, *plan, input.offsets, slots));
+  std::vector<std::string> strategies = {benchmark.selection().strategy};
+  if (strategies.front() == kAllStrategies) {
+    strategies =
+        ReductionStrategies({*plan, benchmark.properties(), IsVectorAddress(benchmark.input())});
+  }
+  for (std::string& strategy : strategies) {
+    plan->strategy = std::move(strategy);
+    absl::Status status = MeasureRoute(benchmark, set, *plan, device_offsets, slots);
+    if (!status.ok()) return status;
+  }
+  // Beside one row alone.
+  if (!benchmark.selection().strategy.empty()) return absl::OkStatus();
+  return benchmark.CompareWithCub(CubCallFor(benchmark, set, *plan, device_offsets, slots));
 }
 
 // Segments of `size` elements, the last one of what is left.

@@ -3,9 +3,9 @@
 
   kernels/cuda/benchmark/route_report.py build/release/kernels/cuda/kernel_benchmark > routes.md
 
-Every strategy is forced in turn (`kernel_benchmark --strategy`) on the questions of `--only`, and each
-question's times are compared. A kernel that is the fastest of no question, or by little where it is, can
-go: the table's last columns say what would be lost. `--json FILE` keeps the times.
+Each question of `--only` is asked by every strategy that can take it (`kernel_benchmark --strategy all`), first
+by the one that is chosen, and the times are compared. A kernel that is the fastest of no question, or by little
+where it is, can go: the table's last columns say what would be lost. `--json FILE` keeps the times.
 """
 
 import argparse
@@ -28,31 +28,19 @@ def strategies():
     return in_place + [f"reduce/transposed/{name}" for family, name in names if family != "columns/"]
 
 
-def times_of(command_of_all, strategy, sections):
-    """Microseconds by question of what the strategy can take; of what is thought best where it is empty."""
-    times = {}
-    for section in sections:
-        with tempfile.NamedTemporaryFile(suffix=".json") as report:
-            command = [*command_of_all, "--only", section, "--json", report.name]
-            if strategy:
-                command += ["--strategy", strategy]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            rows = json.loads(pathlib.Path(report.name).read_text())
-        for row in rows:
-            if row["name"].startswith("reduce/"):
-                taken_by, question = row["name"].split(" ", 1)
-                times[question] = (taken_by, row["median_microseconds"])
-    return times
-
-
 def measure(command, sections):
     """{question: {strategy: microseconds}}, and {question: the strategy that is chosen}."""
     routes, chosen = {}, {}
-    for question, (strategy, _) in times_of(command, "", sections).items():
-        chosen[question] = strategy
-    for strategy in strategies():
-        for question, (_, time) in times_of(command, strategy, sections).items():
-            routes.setdefault(question, {})[strategy] = time
+    for section in sections:
+        with tempfile.NamedTemporaryFile(suffix=".json") as report:
+            subprocess.run([*command, "--only", section, "--strategy", "all", "--json", report.name], check=True,
+                           stdout=subprocess.DEVNULL)
+            rows = json.loads(pathlib.Path(report.name).read_text())
+        for row in rows:
+            if row["name"].startswith("reduce/"):
+                strategy, question = row["name"].split(" ", 1)
+                chosen.setdefault(question, strategy)
+                routes.setdefault(question, {})[strategy] = row["median_microseconds"]
     return routes, chosen
 
 
