@@ -440,7 +440,8 @@ TEST_F(ViewCallTest, CopiesNeedRoomForTheTime) {
   for (int round = 0; round < 5; ++round) {
     const grpc::Status status = caller_.Compute(request);
     ASSERT_TRUE(status.ok()) << status.error_message();
-    EXPECT_THAT(caller_.reduced.results(0).values().int64_values().values(), ElementsAre(kCount / 2));
+    EXPECT_THAT(caller_.reduced.results(0).values().int64_values().values(),
+                ElementsAre(kCount / 2));
   }
   caller_.Put("y", v1::ELEMENT_TYPE_INT8, {2 * kMiB}, std::vector<int8_t>(2 * kMiB));
   EXPECT_EQ(caller_.Compute(request).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
