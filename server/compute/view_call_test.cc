@@ -126,10 +126,13 @@ class ViewCallTest : public testing::Test {
     return shape;
   }
 
+  // The answer that a call left in `response`, but for how it came about; or its error.
   template <class Response>
-  static std::string Told(const grpc::Status& status, Response response) {
-    response.clear_execution();
-    return status.ok() ? response.DebugString() : status.error_message();
+  static std::string Told(const grpc::Status& status, const Response& response) {
+    if (!status.ok()) return status.error_message();
+    Response told = response;
+    told.clear_execution();
+    return told.DebugString();
   }
 
   std::string Answer(const v1::ReduceArrayRequest& request) {

@@ -21,10 +21,15 @@ constexpr uint64_t kScratchBytes = 512 << 20;
 constexpr uint64_t kZeroedBytes = 1 << 20;  // As a lane has.
 constexpr int kWarmUpRuns = 3;
 constexpr int kMeasuredRuns = 21;
+// What takes longer than this altogether is run less often: kernels that are forced to take what
+// they are not made for may take seconds.
+constexpr double kMeasuredMicrosecondsMax = 200'000;
 // Before each row. Rows that follow one another at once draw more than the device may for long,
 // which then lowers its clock for those that come after; and in the first tenth of a second it is
-// slower.
+// slower. Small arrays draw little.
 constexpr std::chrono::milliseconds kRest{50};
+constexpr std::chrono::milliseconds kShortRest{10};
+constexpr uint64_t kShortRestBytesMax = 64 << 20;
 // Before each run, for the host to enqueue it meanwhile: else the time between events is the host's
 // where that is longer.
 constexpr uint64_t kHoldNanoseconds = 100'000;
@@ -120,8 +125,9 @@ absl::StatusOr<void*> KernelBenchmark::Results(uint64_t bytes) {
 
 absl::StatusOr<double> KernelBenchmark::MedianMicroseconds(
     absl::FunctionRef<absl::Status()> enqueue) {
-  std::this_thread::sleep_for(kRest);
+  std::this_thread::sleep_for(array_bytes() <= kShortRestBytesMax ? kShortRest : kRest);
   std::vector<double> microseconds;
+  double total = 0;
   for (int run = 0; run < kWarmUpRuns + kMeasuredRuns; ++run) {
     absl::Status status = Launch(GetBenchmarkKernels().hold, {}, stream(), kHoldNanoseconds);
     if (status.ok()) status = zeroed_.Restore(false, stream());
@@ -132,11 +138,14 @@ absl::StatusOr<double> KernelBenchmark::MedianMicroseconds(
     if (!status.ok()) return status;
     const auto time = stop_.TimeSince(start_);
     if (!time.ok()) return time.status();
-    if (run >= kWarmUpRuns) microseconds.push_back(static_cast<double>(time->count()) / 1e3);
+    const double taken = static_cast<double>(time->count()) / 1e3;
+    total += taken;
+    if (run >= kWarmUpRuns || total > kMeasuredMicrosecondsMax) microseconds.push_back(taken);
+    if (total > kMeasuredMicrosecondsMax) break;
   }
-  std::nth_element(microseconds.begin(), microseconds.begin() + kMeasuredRuns / 2,
-                   microseconds.end());
-  return microseconds[kMeasuredRuns / 2];
+  const auto median = microseconds.begin() + static_cast<ptrdiff_t>(microseconds.size() / 2);
+  std::nth_element(microseconds.begin(), median, microseconds.end());
+  return *median;
 }
 
 absl::Status KernelBenchmark::Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,
