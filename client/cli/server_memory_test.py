@@ -39,6 +39,35 @@ class ResidentArrayTest(CommandLineTest):
                           "--bins", 20)["channels"],
                 self.json("histogram", path, "--weights", path, "--bins", 20)["channels"])
 
+    def test_views_have_the_answers_of_numpy(self):
+        random = np.random.default_rng(12)
+        cube = random.integers(-1000, 1000, (40, 30, 20)).astype(np.int32)
+        self.succeed("array", "put", "cube", self.save("cube.npy", cube))
+        self.addCleanup(self.run_cli, "array", "delete", "cube")
+        self.succeed("array", "put", "mask", self.save("mask.npy", cube > 0))
+        self.addCleanup(self.run_cli, "array", "delete", "mask")
+        for indices, view in (("::2, 3, 10:20", cube[::2, 3, 10:20]), ("..., -1", cube[..., -1]),
+                              ("-1, ::-1", cube[-1, ::-1]), ("5:35", cube[5:35]),
+                              ("1, 2, 3", cube[1, 2, 3]), ("::-3, ..., ::7", cube[::-3, ..., ::7])):
+            reference = f"cube{{{indices}}}"
+            np.testing.assert_array_equal(self.get(reference), view)
+            path = self.save("view.npy", view)
+            for options in ((), ("--where-array", f"mask{{{indices}}}")):
+                found = self.json("reduce", "--array", reference, "--stat", "sum,count", *options)
+                counted = view[view > 0] if options else view
+                self.assertEqual(found["statistics"],
+                                 {"sum": [int(counted.sum())], "count": [counted.size]})
+                self.assertEqual(found["input"]["shape"], list(view.shape))
+            for command in (("histogram", "--bins", 20), ("scan",), ("quantile", "-q", 0.3)):
+                of_view = self.json(*command, "--array", reference)
+                of_file = self.json(*command, path)
+                for part in of_file.keys() - {"execution", "input"}:
+                    self.assertEqual(of_view[part], of_file[part], (command, reference))
+        self.assertEqual(self.get("cube{:, 3:3}").shape, (40, 0, 20))
+        self.expect_failure(1, "--array: index 40 is outside axis 0", "reduce", "--array",
+                            "cube{40}")
+        self.expect_failure(1, "--array: ", "scan", "--array", "cube{::2}", "--in-place")
+
     def test_scans_from_and_to_arrays(self):
         self.succeed("scan", "--array", "samples[1:1000]", "--to-array", "sums")
         self.addCleanup(self.run_cli, "array", "delete", "sums")

@@ -56,6 +56,15 @@ absl::StatusOr<uint64_t> Session::MessageBytesMax() const {
                   static_cast<uint64_t>(ClientOptions().message_bytes_max));
 }
 
+absl::StatusOr<ResidentArray> Session::Find(const ArrayReference& reference) const {
+  if (reference.indices.empty()) return Resolve(reference, {});
+  const absl::StatusOr<std::unique_ptr<Client>> client = Connect();
+  if (!client.ok()) return client.status();
+  const absl::StatusOr<ArrayDescription> array = (*client)->GetArray(reference.name);
+  if (!array.ok()) return array.status();
+  return Resolve(reference, array->shape);
+}
+
 absl::StatusOr<std::string> Session::Read(const std::string& path) const {
   absl::StatusOr<std::string> bytes =
       ReadFile(path, static_cast<uint64_t>(ClientOptions().message_bytes_max), nullptr);

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/connection_options.h"
 #include "client/command_line/exit_code.h"
 #include "client/command_line/input/input_array.h"
@@ -55,6 +56,9 @@ class Session {
 
   // The largest message that both the server, which is asked, and the client take.
   absl::StatusOr<uint64_t> MessageBytesMax() const;
+
+  // What the reference means, for which the server is asked where it depends on the array's shape.
+  absl::StatusOr<ResidentArray> Find(const ArrayReference& reference) const;
 
   // Says how many values of an input are missing, and where there are no elements at all: neither
   // is an error, and either may be a surprise.

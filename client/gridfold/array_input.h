@@ -18,6 +18,7 @@ namespace gridfold::client {
 //   client.ReduceArray(samples, options);                           // A std::vector, say.
 //   client.ReduceArray(ResidentArray{"samples"}, options);
 //   client.ReduceArray(ResidentArray{"samples", {{1000, 50}}}, options);
+//   client.ReduceArray(ResidentArray{.name = "matrix", .view = transposed}, options);
 class ArrayInput {
  public:
   // NOLINTBEGIN(google-explicit-constructor): stands for any of them.

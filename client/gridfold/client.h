@@ -180,7 +180,7 @@ class Client {
   absl::Status WriteArray(const std::string& name, uint64_t first_element,
                           const ArrayView& elements, const CallOptions& call_options = {});
 
-  // Reads an array or a slice of it.
+  // Reads an array, a slice or a view of it.
   absl::StatusOr<ArrayData> ReadArray(const ResidentArray& array,
                                       const CallOptions& call_options = {});
 

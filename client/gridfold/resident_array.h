@@ -22,11 +22,37 @@ struct ArraySlice {
   uint64_t count = 0;
 };
 
-// An array on the server, or a part of it, as the input of an operation.
+// A dimension of a view: `count` indices of one of the array's dimensions, each `step` further than
+// the one before.
+struct ViewDimension {
+  uint32_t axis = 0;  // The array's dimension, from 0. No other one of the view goes along it.
+  uint64_t count = 0;
+  int64_t step = 1;  // Negative: backwards.
+};
+
+// Elements of an array at regular distances, in any order of its dimensions, as NumPy's slices with
+// steps, whole indices and transpositions choose them. Of an array of shape [480, 640, 3],
+// a[::2, 639, ::-1].T is
+//
+//   StridedView{.first = {0, 639, 2}, .dimensions = {{2, 3, -1}, {0, 240, 2}}}
+struct StridedView {
+  // The index of its first element: one for each of the array's dimensions. Where no dimension goes
+  // along one of these, all elements have this index.
+  std::vector<uint64_t> first;
+  // From the outermost in; none: one element, without dimensions.
+  std::vector<ViewDimension> dimensions;
+};
+
+// An array on the server, or a part of it, as the input of an operation. Nothing is written through
+// a view, and Client::ReadArray takes none of a sharded array.
 struct ResidentArray {
   std::string name;
   std::optional<ArraySlice> slice = std::nullopt;  // Nothing: the whole array.
+  std::optional<StridedView> view = std::nullopt;  // Not together with `slice`.
 };
+
+// The extents of what `part` means of an array of the extents `whole`.
+std::vector<uint64_t> ShapeOf(const ResidentArray& part, const std::vector<uint64_t>& whole);
 
 // Whether an array is on one device of the server or on all. A sharded array has consecutive
 // elements, or rows, on each of them; all of them work on it.

@@ -32,7 +32,7 @@ enum class ScanMode {
 enum class ScanDirection { kForward = 1, kReverse = 2 };
 
 // Where the result of a scan goes: into the answer; into a new array on the server, as in NewArray;
-// in place of the input, which must be on the server and of the results' type; or into a
+// in place of the input, which must be on the server, no view, and of the results' type; or into a
 // shared-memory region, at an offset where it does not overlap the input.
 struct InlineDestination {};
 struct ResidentDestination {

@@ -202,6 +202,26 @@ TEST_F(ArrayClientTest, ReadsASlice) {
   ExpectMessage(read_request_, "array { name: 'x' slice { first: 1 count: 1 } }");
 }
 
+TEST_F(ArrayClientTest, ReadsAView) {
+  AnswerReads({std::string("\4\0", 2), std::string("\2\0", 2)});
+  ResidentArray backwards{.name = "x", .view = StridedView{{3}, {{0, 2, -2}}}};
+  const auto array = client_->ReadArray(backwards);
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_THAT(array->shape, ElementsAre(2));
+  EXPECT_THAT(*array->Values<int16_t>(), ElementsAre(4, 2));
+  ExpectMessage(read_request_,
+                "array { name: 'x' view { first: 3 dimensions { axis: 0 count: 2 step: -2 } } }");
+  backwards.view->dimensions[0].count = 1;
+  EXPECT_EQ(client_->ReadArray(backwards).status().code(), absl::StatusCode::kInternal)
+      << "more elements than were asked for";
+  AnswerReads({std::string("\2\0", 2)});
+  const auto element = client_->ReadArray({.name = "x", .view = StridedView{{1}, {}}});
+  ASSERT_TRUE(element.ok()) << element.status();
+  EXPECT_THAT(element->shape, IsEmpty());
+  EXPECT_THAT(*element->Values<int16_t>(), ElementsAre(2));
+  ExpectMessage(read_request_, "array { name: 'x' view { first: 1 } }");
+}
+
 TEST_F(ArrayClientTest, AnswersThatMakeNoSenseGoNoFurther) {
   for (const std::vector<std::string>& data :
        std::vector<std::vector<std::string>>{{}, {"1234"}, {"123456789"}, {"12345678", "9"}}) {
@@ -278,6 +298,20 @@ TEST_F(ArrayClientTest, OperationsTakeArraysByTheirNames) {
   };
   EXPECT_TRUE(client_->ReduceArray(ResidentArray{"x", {{7, 9}}}, {}).ok());
   ExpectMessage(reduced.array(), "resident_array { name: 'x' slice { first: 7 count: 9 } }");
+  ReductionOptions masked;
+  masked.where = ResidentArray{.name = "m", .view = StridedView{{5}, {{.count = 2}}}};
+  EXPECT_TRUE(client_
+                  ->ReduceArray(ResidentArray{.name = "x",
+                                              .view = StridedView{{1, 2, 3}, {{2, 4, -1}, {0, 5}}}},
+                                masked)
+                  .ok());
+  ExpectMessage(reduced.array(),
+                "resident_array { name: 'x' view { first: [1, 2, 3] "
+                "dimensions { axis: 2 count: 4 step: -1 } "
+                "dimensions { axis: 0 count: 5 step: 1 } } }");
+  ExpectMessage(reduced.where(),
+                "resident_array { name: 'm' view { first: 5 "
+                "dimensions { axis: 0 count: 2 step: 1 } } }");
   v1::ComputeHistogramRequest counted;
   server_.on_histogram = [&](grpc::ServerContext&, const v1::ComputeHistogramRequest& request,
                              v1::ComputeHistogramResponse&) {

@@ -20,13 +20,6 @@ namespace {
 // are moved.
 constexpr size_t kHeapCapacity = 64;
 
-// The shape of the part that was asked for.
-std::vector<uint64_t> ShapeOf(const ResidentArray& array, const ArrayDescription& whole) {
-  std::vector<uint64_t> shape = whole.shape;
-  if (array.slice && !shape.empty()) shape[0] = array.slice->count;
-  return shape;
-}
-
 uint64_t SizeBytes(ElementType type, const std::vector<uint64_t>& shape) {
   uint64_t size_bytes = ElementSizeBytes(type);
   for (const uint64_t extent : shape) size_bytes *= extent;
@@ -34,6 +27,16 @@ uint64_t SizeBytes(ElementType type, const std::vector<uint64_t>& shape) {
 }
 
 }  // namespace
+
+std::vector<uint64_t> ShapeOf(const ResidentArray& part, const std::vector<uint64_t>& whole) {
+  std::vector<uint64_t> shape = whole;
+  if (part.slice && !shape.empty()) shape[0] = part.slice->count;
+  if (part.view) {
+    shape.clear();
+    for (const ViewDimension& dimension : part.view->dimensions) shape.push_back(dimension.count);
+  }
+  return shape;
+}
 
 WireMessage ToWire(const NewArray& array) {
   v1::CreateArrayRequest request;
@@ -109,7 +112,7 @@ absl::Status ArrayReader::Add(const v1::ReadArrayResponse& message, const BulkBy
     if (!whole.ok()) return whole.status();
     has_begun_ = true;
     result_.element_type = whole->element_type;
-    result_.shape = ShapeOf(array_, *whole);
+    result_.shape = ShapeOf(array_, whole->shape);
     expected_bytes_ = SizeBytes(result_.element_type, result_.shape);
     ReserveLarge(std::max<uint64_t>(std::min(expected_bytes_, whole->size_bytes), kHeapCapacity),
                  result_.data);

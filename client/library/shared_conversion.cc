@@ -45,6 +45,16 @@ v1::ResidentArray ToProto(const ResidentArray& array) {
     proto.mutable_slice()->set_first(array.slice->first);
     proto.mutable_slice()->set_count(array.slice->count);
   }
+  if (array.view) {
+    v1::StridedView& view = *proto.mutable_view();
+    view.mutable_first()->Add(array.view->first.begin(), array.view->first.end());
+    for (const ViewDimension& dimension : array.view->dimensions) {
+      v1::ViewDimension& added = *view.add_dimensions();
+      added.set_axis(dimension.axis);
+      added.set_count(dimension.count);
+      added.set_step(dimension.step);
+    }
+  }
   return proto;
 }
 

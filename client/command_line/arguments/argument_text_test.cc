@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/scalar_text.h"
@@ -17,6 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::StartsWith;
 
 TEST(NumberTextTest, BlanksAndAPlusSignMayStandBeforeNumbers) {
@@ -82,30 +85,109 @@ TEST(ScalarTextTest, EmptyGroupsHaveARule) {
 }
 
 TEST(ArrayReferenceTest, BracketsAreASlice) {
-  EXPECT_EQ(ParseReference("--array", "a/b")->name, "a/b");
-  EXPECT_FALSE(ParseReference("--array", "a/b")->slice.has_value());
+  const auto whole = ParseReference("--array", "a/b");
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(whole->name, "a/b");
+  EXPECT_FALSE(whole->slice.has_value());
+  EXPECT_THAT(whole->indices, IsEmpty());
   const auto slice = ParseReference("--array", "x[3:40]");
   ASSERT_TRUE(slice.ok() && slice->slice.has_value());
   EXPECT_EQ(slice->name, "x");
-  EXPECT_EQ(slice->slice->first, 3u);
-  EXPECT_EQ(slice->slice->count, 40u);
-  EXPECT_EQ(FormatReference(*slice), "x[3:40]");
-  EXPECT_EQ(FormatReference(*ParseReference("--array", "x")), "x");
+  EXPECT_EQ(slice->text, "x[3:40]");
+  const auto resolved = Resolve(*slice, {});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->name, "x");
+  EXPECT_EQ(resolved->slice->first, 3u);
+  EXPECT_EQ(resolved->slice->count, 40u);
+  EXPECT_FALSE(resolved->view.has_value());
 }
 
 TEST(ArrayReferenceTest, BracketsThatMakeNoSenseAreNamed) {
+  const std::string two_numbers =
+      "--a: two numbers are needed in brackets, [FIRST:COUNT]; NumPy's indices stand in braces";
+  const auto no_index = [](const std::string& text) {
+    return "--a: '" + text + "' is no index, such as 3, 10:20, ::-1 or ...; steps are not 0";
+  };
   for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
            {"", "--a: no name"},
            {"[1:2]", "--a: no name"},
+           {"{1}", "--a: no name"},
            {"x[", "--a: 'x[' does not end with ]"},
            {"x[1:2", "--a: 'x[1:2' does not end with ]"},
            {"x[1:2]y", "--a: 'x[1:2]y' does not end with ]"},
-           {"x[1]", "--a: two numbers are needed in brackets, [FIRST:COUNT]"},
-           {"x[1:2:3]", "--a: two numbers are needed in brackets, [FIRST:COUNT]"},
+           {"x[1:2}", "--a: 'x[1:2}' does not end with ]"},
+           {"x{1]", "--a: 'x{1]' does not end with }"},
+           {"x[1]", two_numbers},
+           {"x[1:2:3]", two_numbers},
            {"x[1:-2]", "--a: '-2' is not a number that fits"},
-           {"x[]", "--a: '' is not a number that fits"}}) {
+           {"x[]", "--a: '' is not a number that fits"},
+           {"x{}", no_index("")},
+           {"x{1,}", no_index("")},
+           {"x{1, y}", no_index("y")},
+           {"x{::0}", no_index("::0")},
+           {"x{1:2:3:4}", no_index("1:2:3:4")},
+           {"x{1:a}", no_index("1:a")},
+           {"x{a:}", no_index("a:")},
+           {"x{::a}", no_index("::a")},
+           {"x{9223372036854775808}", no_index("9223372036854775808")},
+           {"x{.., 1}", no_index("..")},
+           {"x{..., 1, ...}", "--a: ... stands once at most"}}) {
     EXPECT_EQ(ParseReference("--a", text).status().message(), message) << text;
   }
+}
+
+absl::StatusOr<ResidentArray> ResolveText(const std::string& text,
+                                          const std::vector<uint64_t>& shape) {
+  const absl::StatusOr<ArrayReference> reference = ParseReference("--a", text);
+  if (!reference.ok()) return reference.status();
+  return Resolve(*reference, shape);
+}
+
+// A view as text: "first | axis count step | ...".
+std::string ViewText(const std::string& text, const std::vector<uint64_t>& shape) {
+  const absl::StatusOr<ResidentArray> array = ResolveText(text, shape);
+  if (!array.ok()) return std::string(array.status().message());
+  if (array->slice) return absl::StrCat("rows ", array->slice->first, " ", array->slice->count);
+  std::string view = absl::StrJoin(array->view->first, " ");
+  for (const ViewDimension& dimension : array->view->dimensions) {
+    absl::StrAppend(&view, " | ", dimension.axis, " ", dimension.count, " ", dimension.step);
+  }
+  return view;
+}
+
+// What Python's slice.indices says of each.
+TEST(ArrayReferenceTest, BracesAreNumPysIndices) {
+  for (const auto& [text, view] : std::vector<std::pair<std::string, std::string>>{
+           {"x{::2, 3, 1:4}", "0 3 1 | 0 3 2 | 2 3 1"},
+           {"x{-1, ::-1}", "5 4 0 | 1 5 -1 | 2 4 1"},
+           {"x{..., ::-2}", "0 0 3 | 0 6 1 | 1 5 1 | 2 2 -2"},
+           {"x{ 2 , ... , -4 }", "2 0 0 | 1 5 1"},
+           {"x{0, ..., 0, 0}", "0 0 0"},
+           {"x{5:0:-2, 1, 1}", "5 1 1 | 0 3 -2"},
+           {"x{-2:-9:-3, 0, 0}", "4 0 0 | 0 2 -3"},
+           {"x{:: 5, 0, 0}", "0 0 0 | 0 2 5"},
+           {"x{::6, 0, 0}", "0 0 0 | 0 1 1"},
+           {"x{::-9223372036854775808, 0, 0}", "5 0 0 | 0 1 1"},
+           {"x{4:99:9223372036854775807, 0, 0}", "4 0 0 | 0 1 1"},
+           {"x{-9223372036854775808:, 0, 0}", "0 0 0 | 0 6 1"},
+           {"x{:, 3:3}", "0 0 0 | 0 6 1 | 1 0 1 | 2 4 1"},
+           {"x{:, 3:1, 0}", "0 0 0 | 0 6 1 | 1 0 1"},
+           {"x{9:, 0, 0}", "0 0 0 | 0 0 1"},
+           {"x{:-9:-1, 1, 0}", "5 1 0 | 0 6 -1"},
+           {"x{1:3}", "rows 1 2"},
+           {"x{-2:}", "rows 4 2"},
+           {"x{...}", "rows 0 6"},
+           {"x{2:1}", "rows 0 0"},
+           {"x{3:4:7, :, 0:4}", "rows 3 1"},
+           {"x{0, 0, 0, 0}", "--a: 4 indices are more than the array's 3 dimensions"},
+           {"x{0, ..., 0, 0, 0}", "--a: 4 indices are more than the array's 3 dimensions"},
+           {"x{0, 5}", "--a: index 5 is outside axis 1 of 5 elements"},
+           {"x{-7}", "--a: index -7 is outside axis 0 of 6 elements"}}) {
+    EXPECT_EQ(ViewText(text, {6, 5, 4}), view) << text;
+  }
+  EXPECT_EQ(ViewText("x{0}", {0}), "--a: index 0 is outside axis 0 of 0 elements");
+  EXPECT_EQ(ViewText("x{::-1}", {0}), "rows 0 0");
+  EXPECT_EQ(ViewText("x{...}", {}), "") << "an array without dimensions";
 }
 
 TEST(StatisticArgumentTest, NamesOfNumPyAreTaken) {

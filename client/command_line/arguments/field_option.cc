@@ -76,6 +76,8 @@ const FieldOptions kFieldOptions[] = {
     {"array.region_slice", {"--shared"}},
     {"array.resident_array", {"--array"}},
     {"array.name", {"NAME"}},
+    {"array.slice", {"NAME"}},
+    {"array.view", {"NAME"}},
     {"array", {"--array", "FILE"}},
     {"accumulators", {"FILE"}},
     {"minuend", {"FILE"}},

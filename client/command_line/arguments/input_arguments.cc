@@ -90,8 +90,9 @@ InputArguments::InputArguments(CLI::App& command, InputPlaces places, InputCount
   } else {
     command
         .add_option("--array", reference_,
-                    "In place of FILE: an array on the server (gridfold array), or a part of it")
-        ->type_name("NAME[FIRST:COUNT]")
+                    "In place of FILE: an array on the server (gridfold array), or a part of it: "
+                    "elements or rows, or what NumPy's slices choose, as 'NAME{::2, 0, 10:20}'")
+        ->type_name(kReferenceForm)
         ->excludes(file)
         ->group(group);
     command
@@ -184,9 +185,9 @@ absl::StatusOr<std::vector<InputOptions>> InputArguments::ToList() const {
 absl::StatusOr<InputOptions> InputArguments::ToOptions() const {
   InputOptions options = options_;
   if (!reference_.empty()) {
-    absl::StatusOr<ResidentArray> resident = ParseReference("--array", reference_);
-    if (!resident.ok()) return resident.status();
-    options.resident = *std::move(resident);
+    absl::StatusOr<ArrayReference> reference = ParseReference("--array", reference_);
+    if (!reference.ok()) return reference.status();
+    options.resident = *std::move(reference);
   } else if (options.path.empty() && paths_.empty()) {
     return absl::InvalidArgumentError("FILE or --array is required");
   }

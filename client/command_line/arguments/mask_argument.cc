@@ -19,18 +19,19 @@ MaskArgument::MaskArgument(CLI::App& command, const std::string& group) {
                       "dimensions")
           ->type_name("FILE")
           ->group(group);
-  command
-      .add_option("--where-array", reference_, "The same on the server: NAME, or NAME[FIRST:COUNT]")
-      ->type_name("NAME")
+  command.add_option("--where-array", reference_, "The same on the server")
+      ->type_name(kReferenceForm)
       ->excludes(file)
       ->group(group);
 }
 
-absl::StatusOr<std::optional<ArrayInput>> MaskArgument::Load() {
+absl::StatusOr<std::optional<ArrayInput>> MaskArgument::Load(const Session& session) {
   if (!is_given()) return std::nullopt;
   if (!reference_.empty()) {
-    absl::StatusOr<ResidentArray> resident = ParseReference("--where-array", reference_);
-    if (!resident.ok()) return WithExitCode(resident.status(), ExitCode::kUsage);
+    const absl::StatusOr<ArrayReference> reference = ParseReference("--where-array", reference_);
+    if (!reference.ok()) return WithExitCode(reference.status(), ExitCode::kUsage);
+    absl::StatusOr<ResidentArray> resident = session.Find(*reference);
+    if (!resident.ok()) return resident.status();
     return std::optional<ArrayInput>(*std::move(resident));
   }
   absl::StatusOr<HostArray> mask = LoadArray({.path = path_}, nullptr);

@@ -8,6 +8,7 @@
 #include "CLI/App.hpp"
 #include "absl/status/statusor.h"
 #include "client/command_line/input/host_array.h"
+#include "client/command_line/session.h"
 #include "gridfold/array_input.h"
 
 namespace gridfold::client {
@@ -22,8 +23,8 @@ class MaskArgument {
   bool is_given() const { return !path_.empty() || !reference_.empty(); }
 
   // The mask, nothing where none is given; a file is read now. It views this object. Errors: those
-  // of LoadArray and ParseReference; elements that are not bool.
-  absl::StatusOr<std::optional<ArrayInput>> Load();
+  // of LoadArray, ParseReference and Session::Find; elements that are not bool.
+  absl::StatusOr<std::optional<ArrayInput>> Load(const Session& session);
 
  private:
   std::string path_;

@@ -26,7 +26,7 @@ void AddSecondArrayParts(CLI::App& command, const char* group, const SecondArray
   command
       .add_option(second.reference_flag, second.reference,
                   absl::StrCat("In place of ", name.file, ": an array on the server"))
-      ->type_name("NAME[FIRST:COUNT]")
+      ->type_name(kReferenceForm)
       ->group(group);
 }
 
@@ -50,10 +50,10 @@ absl::StatusOr<InputOptions> ToSecondOptions(const InputOptions& first, const Se
   InputOptions options = first;
   options.resident.reset();
   if (!second.reference.empty()) {
-    absl::StatusOr<ResidentArray> resident =
+    absl::StatusOr<ArrayReference> reference =
         ParseReference(second.reference_flag, second.reference);
-    if (!resident.ok()) return WithExitCode(resident.status(), ExitCode::kUsage);
-    options.resident = *std::move(resident);
+    if (!reference.ok()) return WithExitCode(reference.status(), ExitCode::kUsage);
+    options.resident = *std::move(reference);
   }
   if (!second.path.empty()) options.path = second.path;
   if (!second.column.empty()) options.csv.column = second.column;

@@ -34,6 +34,7 @@ Examples:
   gridfold array create samples --type float32 --shape 1000000 --expire 24h
   gridfold array write samples part7.npy --first 700000
   gridfold array get 'delay[5:3]' --output part.npy
+  gridfold array get 'images{0, ::2, ::-1}' --output part.npy    as NumPy's images[0, ::2, ::-1]
   gridfold array list
   gridfold array delete delay
 )";
@@ -261,7 +262,8 @@ class GetArrayCommand : public Command {
       : command_(*parent.add_subcommand("get", "Read an array, or a part of it")) {
     command_
         .add_option("NAME", reference_,
-                    "The array; NAME[FIRST:COUNT] is those elements of it, or rows")
+                    "The array; NAME[FIRST:COUNT] is those elements of it, or rows, and "
+                    "'NAME{::2, 0}' what NumPy's [::2, 0] chooses")
         ->required();
     command_
         .add_option("--output", output_,
@@ -275,8 +277,10 @@ class GetArrayCommand : public Command {
 
   absl::Status Run(const Session& session) override {
     if (absl::Status status = CheckBinaryOutput("--output", output_); !status.ok()) return status;
-    const absl::StatusOr<ResidentArray> array = ParseReference("NAME", reference_);
-    if (!array.ok()) return WithExitCode(array.status(), ExitCode::kUsage);
+    const absl::StatusOr<ArrayReference> reference = ParseReference("NAME", reference_);
+    if (!reference.ok()) return WithExitCode(reference.status(), ExitCode::kUsage);
+    const absl::StatusOr<ResidentArray> array = session.Find(*reference);
+    if (!array.ok()) return array.status();
     const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
     if (!client.ok()) return client.status();
     const absl::StatusOr<ArrayData> elements = (*client)->ReadArray(*array);

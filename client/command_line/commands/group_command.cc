@@ -133,7 +133,7 @@ class GroupCommand : public Command {
         ->group(group);
     command_
         .add_option(key_.reference_flag, key_.reference, "An array on the server in place of FILE")
-        ->type_name("NAME[FIRST:COUNT]")
+        ->type_name(kReferenceForm)
         ->group(group);
     command_
         .add_option("--key-range", key_range_,

@@ -107,7 +107,7 @@ class HistogramCommand : public Command {
   absl::Status Run(const Session& session) override {
     absl::StatusOr<HistogramOptions> options = ToOptions();
     if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
-    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load();
+    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load(session);
     if (!mask.ok()) return mask.status();
     options->where = *std::move(mask);
     if (absl::Status status = accumulator_.Check(); !status.ok()) return status;

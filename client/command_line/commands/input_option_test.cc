@@ -75,7 +75,9 @@ TEST_F(InputOptionTest, AnArrayIsNeeded) {
     ExpectUsageError(command, "FILE or --array is required\n");
     ExpectUsageError(Joined(command, {"--array", "x[1"}), "--array: 'x[1' does not end with ]\n");
     ExpectUsageError(Joined(command, {"--array", "x[1]"}),
-                     "--array: two numbers are needed in brackets, [FIRST:COUNT]\n");
+                     "--array: two numbers are needed in brackets, [FIRST:COUNT]; ");
+    ExpectUsageError(Joined(command, {"--array", "x{1"}), "--array: 'x{1' does not end with }\n");
+    ExpectUsageError(Joined(command, {"--array", "x{::0}"}), "--array: '::0' is no index");
     ExpectUsageError(Joined(command, {"--array", "x", "@in.csv"}), "");
     ExpectUsageError(Joined(command, {"--array", "x", "--shared"}), "");
   }

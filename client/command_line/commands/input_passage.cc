@@ -50,16 +50,17 @@ ArrayPlace PlaceOf(const ArrayDescription& array) {
   return {.device = array.device, .is_sharded = !array.shards.empty()};
 }
 
-absl::StatusOr<InputArray> FindOnServer(const Session& session, const ResidentArray& resident) {
+absl::StatusOr<InputArray> FindOnServer(const Session& session, const ArrayReference& reference) {
   const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
   if (!client.ok()) return client.status();
-  absl::StatusOr<ArrayDescription> array = (*client)->GetArray(resident.name);
+  const absl::StatusOr<ArrayDescription> array = (*client)->GetArray(reference.name);
   if (!array.ok()) return array.status();
-  if (resident.slice && !array->shape.empty()) array->shape[0] = resident.slice->count;
-  return InputArray{.description = {.source = FormatReference(resident),
+  const absl::StatusOr<ResidentArray> resident = Resolve(reference, array->shape);
+  if (!resident.ok()) return resident.status();
+  return InputArray{.description = {.source = reference.text,
                                     .element_type = array->element_type,
-                                    .shape = array->shape},
-                    .array = resident,
+                                    .shape = ShapeOf(*resident, array->shape)},
+                    .array = *resident,
                     .place = PlaceOf(*array)};
 }
 

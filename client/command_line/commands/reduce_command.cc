@@ -53,6 +53,7 @@ Examples:
   gridfold reduce january.npy --accumulator january.acc
   gridfold reduce --array samples --stat sum         an array on the server; see gridfold array
   gridfold reduce --array 'samples[1000:50]'         50 of its elements, from number 1,000 on
+  gridfold reduce --array 'images{::2, ..., 0}'      of NumPy's images[::2, ..., 0]
   gridfold reduce samples.npy --shared               through memory that a local server shares
   producer | gridfold reduce - --type uint16 --stat count,max
   producer | gridfold reduce - --type uint16 --stream         of any length, in little memory
@@ -170,7 +171,7 @@ class ReduceCommand : public Command {
   absl::Status Run(const Session& session) override {
     absl::StatusOr<ReductionOptions> options = ToOptions();
     if (!options.ok()) return options.status();
-    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load();
+    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load(session);
     if (!mask.ok()) return mask.status();
     options->where = *std::move(mask);
     if (absl::Status status = accumulator_.Check(); !status.ok()) return status;

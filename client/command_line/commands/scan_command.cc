@@ -137,7 +137,7 @@ class ScanCommand : public Command {
   absl::Status Run(const Session& session) override {
     absl::StatusOr<ScanOptions> options = ToOptions();
     if (!options.ok()) return options.status();
-    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load();
+    absl::StatusOr<std::optional<ArrayInput>> mask = mask_.Load(session);
     if (!mask.ok()) return mask.status();
     options->where = *std::move(mask);
     // Forms that are made of all results at once; others are written as the results come.

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "client/command_line/arguments/array_reference.h"
 #include "gridfold/element_type.h"
-#include "gridfold/resident_array.h"
 
 namespace gridfold::client {
 
@@ -32,8 +32,8 @@ struct CsvOptions {
 };
 
 struct InputOptions {
-  std::string path = {};                                 // "-" is standard input.
-  std::optional<ResidentArray> resident = std::nullopt;  // In place of all else: on the server.
+  std::string path = {};                                  // "-" is standard input.
+  std::optional<ArrayReference> resident = std::nullopt;  // In place of all else: on the server.
   // kAuto: by the first bytes; CSV by the name's end (.csv, .tsv) or where one of `csv` is given;
   // raw where a type is. kRaw takes the bytes as they are, others are decompressed where they are
   // compressed.

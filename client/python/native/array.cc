@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,14 +18,6 @@ namespace {
 
 py::handle array_class;  // numpy.ndarray
 
-client::ResidentArray ToResident(const py::tuple& array) {
-  client::ResidentArray resident{.name = array[0].cast<std::string>()};
-  if (const auto count = array[2].cast<int64_t>(); count >= 0) {
-    resident.slice = {array[1].cast<uint64_t>(), static_cast<uint64_t>(count)};
-  }
-  return resident;
-}
-
 client::RegionSlice ToSlice(const py::tuple& source) {
   const auto place = source[0].cast<py::tuple>();
   return {.name = place[0].cast<std::string>(),
@@ -34,6 +27,20 @@ client::RegionSlice ToSlice(const py::tuple& source) {
 }
 
 }  // namespace
+
+client::ResidentArray ToResident(const py::tuple& place) {
+  client::ResidentArray array{.name = place[0].cast<std::string>()};
+  if (py::isinstance<py::tuple>(place[1])) {
+    array.view.emplace().first = place[1].cast<std::vector<uint64_t>>();
+    using Dimension = std::tuple<uint32_t, uint64_t, int64_t>;
+    for (const auto& [axis, count, step] : place[2].cast<std::vector<Dimension>>()) {
+      array.view->dimensions.push_back({.axis = axis, .count = count, .step = step});
+    }
+  } else if (const auto count = place[2].cast<int64_t>(); count >= 0) {
+    array.slice = {place[1].cast<uint64_t>(), static_cast<uint64_t>(count)};
+  }
+  return array;
+}
 
 client::ArrayInput ToInput(const py::tuple& source) {
   if (source.size() == 3 && py::isinstance<py::tuple>(source[0])) {

@@ -17,13 +17,21 @@
 #include "gridfold/array_input.h"
 #include "gridfold/grouping.h"
 #include "gridfold/reduction.h"
+#include "gridfold/resident_array.h"
 #include "pybind11/pybind11.h"
 
 namespace gridfold::python {
 
-// The source of an operation, as the Python part of the package hands it over: a triple of
-// - a C-contiguous NumPy array, viewed in place, or (name, first, count) of an array on the server,
-//   where a count of -1 stands for the whole array, or (region, offset in bytes);
+// The place of an array on the server, as the Python part of the package hands it over: its name,
+// with
+// - the first and the count of its elements or rows, where a count of -1 stands for all of it; or
+// - the indices of a view's first element, and of each of its dimensions (axis, count, step).
+client::ResidentArray ToResident(const pybind11::tuple& place);
+
+// The source of an operation: a triple of
+// - a C-contiguous NumPy array, viewed in place, or the place of an array on the server, or
+// (region,
+//   offset in bytes);
 // - the number of an element type;
 // - None, or up to client::kDimensionsMax extents; in a region always extents.
 // The array must outlive the input.

@@ -46,10 +46,8 @@ void Write(const Connection& connection, const std::string& name, uint64_t first
 }
 
 // The elements' bytes and the number of their type.
-py::tuple Read(const Connection& connection, const std::string& name, uint64_t first,
-               int64_t count) {
-  client::ResidentArray array{.name = name};
-  if (count >= 0) array.slice = {first, static_cast<uint64_t>(count)};
+py::tuple Read(const Connection& connection, const py::tuple& place) {
+  const client::ResidentArray array = ToResident(place);
   auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
     return client.ReadArray(array, call);
   });
@@ -84,7 +82,7 @@ void AddResidentArrays(ConnectionClass& connection) {
       .def("create_array", &Create, py::arg("name"), py::arg("element_type"), py::arg("shape"),
            py::arg("idle_expiry_s"), py::arg("device"))
       .def("write_array", &Write, py::arg("name"), py::arg("first"), py::arg("source"))
-      .def("read_array", &Read, py::arg("name"), py::arg("first"), py::arg("count"))
+      .def("read_array", &Read, py::arg("place"))
       .def("get_array", &Get, py::arg("name"))
       .def("list_arrays", &List)
       .def("delete_array", &Delete, py::arg("name"));

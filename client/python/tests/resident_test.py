@@ -37,10 +37,6 @@ class ResidentTest(PackageTest):
             self.assert_same(resident[3:3].cumsum(), array[3:3].cumsum())
             for actual, expected in zip(resident.histogram(5), np.histogram(array, 5)):
                 self.assert_same(actual, expected)
-            with self.assertRaises(NotImplementedError):
-                resident[::2]
-            with self.assertRaises(TypeError):
-                resident[1]
             self.assertEqual((resident[5:2].shape, resident[8:99].shape), ((0, 3, 2), (2, 3, 2)))
             self.assertEqual(np.asarray(resident[3:3], np.int8).dtype, np.int8)
             self.assertEqual(np.asarray(resident, np.int8).dtype, np.int8)

@@ -6,11 +6,15 @@ from typing import Any, Optional, Protocol, Sequence, Union
 
 import numpy as np
 
-# An array as engines take it: a C-contiguous array of NumPy's, or (name, first, count) of one on
-# the server (a count of -1: all of it); the number of its element type; and None, for one dimension,
-# or up to DIMENSIONS_MAX extents.
-Source = tuple[Union["np.ndarray[Any, Any]", tuple[str, int, int]], int,
-               Optional[tuple[int, ...]]]
+# What is meant of an array on the server: its name, with the first and the count of its rows, or
+# elements (a count of -1: all of it); or with the indices of a view's first element and the view's
+# dimensions, each an axis of the array, a count and a step.
+Place = Union[tuple[str, int, int],
+              tuple[str, tuple[int, ...], tuple[tuple[int, int, int], ...]]]
+
+# An array as engines take it: a C-contiguous array of NumPy's, or the place of one on the server; the
+# number of its element type; and None, for one dimension, or up to DIMENSIONS_MAX extents.
+Source = tuple[Union["np.ndarray[Any, Any]", Place], int, Optional[tuple[int, ...]]]
 DIMENSIONS_MAX = 8
 
 # The axes of a source that groups run along; WHOLE: one group of everything.

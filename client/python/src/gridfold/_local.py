@@ -14,7 +14,7 @@ import numpy as np
 from . import _core
 from ._connection import Connection
 from ._elements import BFLOAT16, Array, dtype_of
-from ._engine import Along, Source
+from ._engine import Along, Place, Source
 from ._errors import AlreadyExistsError, FailedPreconditionError, NotFoundError
 from ._matrix import Here, Matrix, as_scanned, matrix_of, rows_of
 from ._select import Segments, of_rows, reduce_segments
@@ -36,10 +36,16 @@ class _Kept(NamedTuple):
     values: Array  # Unsigned integers of the elements' size.
     element_type: int
 
-    def rows(self, first: int, count: int) -> Array:
-        """Consecutive rows, or elements where there is one dimension; a count of -1: all."""
-        rows: Array = self.values if count < 0 else self.values[first:first + count]
-        return rows
+    def at(self, first: Any, part: Any) -> Array:
+        """The elements that a place means, in C order."""
+        if isinstance(part, int):
+            rows: Array = self.values if part < 0 else self.values[first:first + part]
+            return rows
+        corner = self.values[tuple(slice(index, None) for index in first)]
+        view = np.lib.stride_tricks.as_strided(
+            corner, [count for _, count, _ in part],
+            [step * self.values.strides[axis] for axis, _, step in part], writeable=False)
+        return np.array(view, order="C")
 
 
 class LocalEngine:
@@ -155,9 +161,9 @@ class LocalEngine:
                   quantiles: Sequence[float]
                   ) -> tuple[list[tuple[Any, ...]], list[Array], LocalExecution]:
         start = time.perf_counter()
-        here = self._source(source)
-        samples = _core.samples(here, None if y_source is None else self._source(y_source),
-                                None if weights is None else self._source(weights))
+        here = self._in_one(source)
+        samples = _core.samples(here, None if y_source is None else self._in_one(y_source),
+                                None if weights is None else self._in_one(weights))
         spec = _core.histogram_spec(bins, clamp, quantiles)
         result = _core.Handle(_core.library.gridfold_histogram_free)
         _core.check(_core.library.gridfold_count(
@@ -187,11 +193,8 @@ class LocalEngine:
                statistics: Sequence[int], ddof: int, is_reliability: bool, ignore_nan: bool,
                wrap: bool) -> tuple[list[Array], LocalExecution]:
         start = time.perf_counter()
-        sources = [None if one is None else self._source(one)
-                   for one in (source, y_source, weights)]
-        if y_source is not None:  # As one column each.
-            sources = [None if one is None else (one[0].reshape(-1), one[1], None)
-                       for one in sources]
+        find = self._source if y_source is None else self._in_one  # As one column each.
+        sources = [None if one is None else find(one) for one in (source, y_source, weights)]
         here = sources[0]
         assert here is not None
         columns = _core.samples(here, sources[1], sources[2])
@@ -225,9 +228,15 @@ class LocalEngine:
         array, element_type, shape = source
         if isinstance(array, np.ndarray):
             return array, element_type, shape
-        name, first, count = array
-        rows = self._kept(name).rows(first, count)
-        return rows, element_type, rows.shape if rows.ndim > 1 else None
+        values = self._kept(array[0]).at(*array[1:])
+        if values.ndim > 1:
+            return values, element_type, values.shape
+        return values.reshape(-1), element_type, None
+
+    def _in_one(self, source: Source) -> Here:
+        """The source with all its elements in one dimension."""
+        array, element_type, _ = self._source(source)
+        return array.reshape(-1), element_type, None
 
     def _kept(self, name: str) -> _Kept:
         if name not in self._arrays:
@@ -250,9 +259,9 @@ class LocalEngine:
         assert isinstance(array, np.ndarray)
         values[first:first + array.size] = array.reshape(-1).view(values.dtype)
 
-    def read_array(self, name: str, first: int, count: int) -> tuple[Array, int]:
-        kept = self._kept(name)
-        return kept.rows(first, count).flatten().view(np.uint8), kept.element_type
+    def read_array(self, place: Place) -> tuple[Array, int]:
+        kept = self._kept(place[0])
+        return kept.at(*place[1:]).flatten().view(np.uint8), kept.element_type
 
     def get_array(self, name: str) -> tuple[Any, ...]:
         kept = self._kept(name)

@@ -10,7 +10,7 @@ from ._elements import BOOL, Array, as_array, wire_form
 from ._engine import Engine, Source
 from ._layout import Axis, lay_out
 from ._reduce import Policy, Question, ask, finish_one, warn_of_few
-from ._resident import wire_shape
+from ._resident import ResidentArray, wire_shape
 from ._statistics import NUMBERS
 
 
@@ -31,22 +31,27 @@ async def reduce_where(engine: Engine, x: Any, name: str, axis: Axis, keepdims: 
     number = NUMBERS[name]
     if question.layout is None:
         return finish_one(question, number, None, policy)
-    mask = np.broadcast_to(_truths(where), question.array.shape)
     asked = [number] if initial is not None else [number, NUMBERS["count"]]
     values, _ = await engine.reduce(question.layout.source, asked, question.layout.axis,
                                     policy.ignore_nan, policy.wrap, policy.ddof,
-                                    _source(mask, question), initial)
+                                    _source(where, question), initial)
     if initial is None:
         warn_of_few(number, values[1], policy)
     return finish_one(question, number, values[0], policy)
 
 
-def _source(mask: Array, question: Question) -> Source:
-    """The mask, laid out as the array is."""
-    mask = np.ascontiguousarray(mask)
-    if hasattr(question.array, "_lay_out"):
-        shape = wire_shape(mask.shape)
-        return wire_form(mask.reshape(-1))[0], BOOL, shape if len(shape) > 1 else None
+def _source(where: Any, question: Question) -> Source:
+    """The mask, laid out as the array is; where it lies, if both are on the server."""
+    array = question.array
+    if (isinstance(where, ResidentArray) and isinstance(array, ResidentArray)
+            and where.dtype.kind == "b" and where.shape == array.shape):
+        layout = where._lay_out(None)
+        assert layout is not None
+        return layout.source
+    mask = np.ascontiguousarray(np.broadcast_to(_truths(where), array.shape))
+    if hasattr(array, "_lay_out"):
+        shape = wire_shape(array.shape)
+        return wire_form(mask.reshape(-1))[0], BOOL, shape if len(shape) != 1 else None
     flat, _, extents = lay_out(mask, question.axes).source
     return flat, BOOL, extents
 
