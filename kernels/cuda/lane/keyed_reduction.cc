@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "kernels/contract/invalid_field.h"
 #include "kernels/contract/lane_limits.h"
 #include "kernels/cuda/bykey/order.h"
@@ -77,28 +76,32 @@ absl::Status CudaLane::FindKeyRanges(const KeyedReductionPlan& plan, const Keyed
 absl::Status CudaLane::ReduceByKey(const KeyedReductionPlan& plan, const KeyedInput& input,
                                    const std::stop_token& stop, RunStatistics& statistics,
                                    KeyedReductionResult& result) {
-  const auto run = [&](absl::FunctionRef<absl::Status()> operation) {
-    RunStatistics of_run;
-    absl::Status status = Run(of_run, operation);
-    statistics.Add(of_run);
-    return status;
-  };
-  const auto copy = [&](const void* from, std::span<const MutableHostSpan> to) {
-    return CopyOut(static_cast<const std::byte*>(from), to, stop);
-  };
   if (const auto counts = PlanKeyCounts(plan, input, result.bins)) {
     const absl::StatusOr<bool> done =
         SumByHistogram(plan, *counts, input, stop, statistics, result);
     if (!done.ok() || *done) return done.status();
   }
-  std::optional<HistogramPlan> counts;
   Scratch room(input.room.data, input.room.size_bytes);
   DeviceOrder order;
-  absl::Status status = run([&]() -> absl::Status {
+  std::optional<HistogramPlan> counts;
+  absl::Status status = OrderByKey(plan, input, result.bins, room, stop, statistics, order, counts);
+  if (!status.ok()) return status;
+  if (counts) return SumByHistogram(plan, *counts, input, stop, statistics, result).status();
+  return ReduceOrdered(plan, order, room, stop, statistics, result);
+}
+
+absl::Status CudaLane::OrderByKey(const KeyedReductionPlan& plan, const KeyedInput& input,
+                                  const std::vector<PlannedBins>& bins, Scratch& room,
+                                  const std::stop_token& stop, RunStatistics& statistics,
+                                  DeviceOrder& order, std::optional<HistogramPlan>& counts) {
+  const auto copy = [&](const void* from, std::span<const MutableHostSpan> to) {
+    return CopyOut(static_cast<const std::byte*>(from), to, stop);
+  };
+  return RunStep(statistics, [&]() -> absl::Status {
     DeviceKeyedInput device_input;
-    absl::Status staged = StageKeys(plan, input, result.bins, room, stop, device_input);
+    absl::Status staged = StageKeys(plan, input, bins, room, stop, device_input);
     if (!staged.ok()) return staged;
-    GroupOrderer orderer(plan, result.bins, device_input, room, properties_, stream_.get(), copy);
+    GroupOrderer orderer(plan, bins, device_input, room, properties_, stream_.get(), copy);
     if (absl::Status surveyed = orderer.Survey(); !surveyed.ok()) return surveyed;
     if (!orderer.is_in_order()) counts = PlanKeyCounts(plan, input, orderer.interval());
     if (!counts) {
@@ -108,20 +111,26 @@ absl::Status CudaLane::ReduceByKey(const KeyedReductionPlan& plan, const KeyedIn
     }
     return timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   });
-  if (!status.ok()) return status;
-  if (counts) return SumByHistogram(plan, *counts, input, stop, statistics, result).status();
+}
 
+absl::Status CudaLane::ReduceOrdered(const KeyedReductionPlan& plan, const DeviceOrder& order,
+                                     Scratch& room, const std::stop_token& stop,
+                                     RunStatistics& statistics, KeyedReductionResult& result) {
   result.underflow_count = order.underflow_count;
   result.overflow_count = order.overflow_count;
   result.nan_count = order.nan_count;
+  const auto copy = [&](const void* from, std::span<const MutableHostSpan> to) {
+    return CopyOut(static_cast<const std::byte*>(from), to, stop);
+  };
   const auto fetch = [&] { return FetchGroups(order, copy, result.groups, result.offsets); };
   // Products and quantiles are planned by the offsets; other statistics need not wait for them.
   const bool fetches_first = HasFloatingProduct(plan.reduction) || !plan.quantiles.targets.empty();
-  if (fetches_first) status = run(fetch);
+  absl::Status status;
+  if (fetches_first) status = RunStep(statistics, fetch);
   if (status.ok()) {
     status = ReduceGroups(plan, order, result.offsets, stop, statistics, result.reduction);
   }
-  if (status.ok() && !fetches_first) status = run(fetch);
+  if (status.ok() && !fetches_first) status = RunStep(statistics, fetch);
   if (status.ok()) {
     status = FindGroupQuantiles(plan, order, result.offsets, stop, statistics, result.quantiles);
   }
@@ -211,9 +220,8 @@ absl::Status CudaLane::MapKeyedIndices(const DeviceOrder& order,
       },
       result);
   if (positions.empty() || order.places == nullptr) return absl::OkStatus();
-  RunStatistics run;
-  const absl::Status status = Run(run, [&] { return MapPositions(order, room, stop, positions); });
-  statistics.Add(run);
+  const absl::Status status =
+      RunStep(statistics, [&] { return MapPositions(order, room, stop, positions); });
   if (!status.ok()) return status;
   // In the same order as before.
   auto next = positions.begin();

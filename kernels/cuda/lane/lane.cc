@@ -195,6 +195,14 @@ absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::St
   return status;
 }
 
+absl::Status CudaLane::RunStep(RunStatistics& statistics,
+                               absl::FunctionRef<absl::Status()> operation) {
+  RunStatistics run;
+  absl::Status status = Run(run, operation);
+  statistics.Add(run);
+  return status;
+}
+
 absl::Status CudaLane::Settle(bool failed) {
   WatchNextLaunch(nullptr);
   absl::Status idle = stream_is_idle_ ? absl::OkStatus() : Synchronize();

@@ -168,6 +168,14 @@ class CudaLane final : public Lane {
   absl::Status ReduceByKey(const KeyedReductionPlan& plan, const KeyedInput& input,
                            const std::stop_token& stop, RunStatistics& statistics,
                            KeyedReductionResult& result);
+  // Sets `order`; or `counts`, where the survey shows that the sums are histograms.
+  absl::Status OrderByKey(const KeyedReductionPlan& plan, const KeyedInput& input,
+                          const std::vector<PlannedBins>& bins, Scratch& room,
+                          const std::stop_token& stop, RunStatistics& statistics,
+                          DeviceOrder& order, std::optional<HistogramPlan>& counts);
+  absl::Status ReduceOrdered(const KeyedReductionPlan& plan, const DeviceOrder& order,
+                             Scratch& room, const std::stop_token& stop, RunStatistics& statistics,
+                             KeyedReductionResult& result);
   absl::Status StageKeys(const KeyedReductionPlan& plan, const KeyedInput& input,
                          const std::vector<PlannedBins>& bins, Scratch& room,
                          const std::stop_token& stop, DeviceKeyedInput& device_input);
@@ -252,6 +260,8 @@ class CudaLane final : public Lane {
 
   // Runs a job, times it, and leaves the stream idle whatever came of it, an exception too.
   absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
+  // The same of a step of a job, whose statistics are added to those given.
+  absl::Status RunStep(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
 
   // Waits for what a job has left behind: the caller's memory and the lane's are free after.
   absl::Status Settle(bool failed);

@@ -319,17 +319,12 @@ absl::Status ClearFailures(const ReductionPlan& plan, const ReductionOutput& out
 absl::Status LaunchStateMerge(const ReductionPlan& plan, const StateMergeWork& work,
                               const ReductionOutput& output, const DeviceProperties& properties,
                               cudaStream_t stream) {
-  constexpr uint64_t kWarps = kStateMergeThreads / ReduceTuning::kWarpThreads;
-  const uint32_t parts = ReductionParts(plan);
-  const uint64_t state_bytes = ReductionStateBytes(plan, parts);
-  const uint32_t lanes = StateMergeLanes(state_bytes);
   const uint64_t blocks_max =
       static_cast<uint64_t>(properties.multiprocessor_count) * kStateMergeBlocksPerMultiprocessor;
-  const uint64_t strips = work.outer * work.runs() * CeilDivide(work.inner, uint64_t{lanes});
-  const LaunchShape shape{.grid = dim3(GridStrideBlocks(strips, kWarps, blocks_max)),
-                          .block = dim3(kStateMergeThreads),
-                          .shared_bytes = static_cast<uint32_t>(kWarps * lanes * state_bytes)};
-  const ReductionKernels kernels = KernelsOf(plan.array.element_type, parts);
+  const uint64_t run_count = work.outer * work.runs() * work.inner;
+  const LaunchShape shape{.grid = dim3(GridStrideBlocks(run_count, kStateMergeThreads, blocks_max)),
+                          .block = dim3(kStateMergeThreads)};
+  const ReductionKernels kernels = KernelsOf(plan.array.element_type, ReductionParts(plan));
   return Launch(kernels.merge_states, shape, stream, MakeParameters(plan, {}, output), work);
 }
 

@@ -306,6 +306,15 @@ bool AreSlowStates(const ReductionFacts& facts) {
          (kernel == ReductionKernel::kFixedPoint && GroupBytes(facts.plan) < kLongRowBytes);
 }
 
+// Whether bounds can tell the statistic's values (reduce/core/bounded_values.cuh).
+bool IsBounded(Statistic statistic) {
+  constexpr Statistic kBounded[] = {
+      Statistic::kCount, Statistic::kSum,      Statistic::kMin,
+      Statistic::kMax,   Statistic::kArgmin,   Statistic::kArgmax,
+      Statistic::kMean,  Statistic::kVariance, Statistic::kStandardDeviation};
+  return std::find(std::begin(kBounded), std::end(kBounded), statistic) != std::end(kBounded);
+}
+
 }  // namespace
 
 std::string ReductionRoute::strategy() const {
@@ -352,6 +361,7 @@ ReductionParameters ParametersOf(const ReductionPlan& plan) {
     parameters.statistics[parameters.statistic_count] = plan.statistics[i];
     parameters.rows[parameters.statistic_count] = static_cast<uint8_t>(i);
     ++parameters.statistic_count;
+    parameters.divisors.are_known = parameters.divisors.are_known && IsBounded(plan.statistics[i]);
   }
   return parameters;
 }

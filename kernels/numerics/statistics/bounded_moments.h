@@ -96,17 +96,24 @@ struct BoundedMoments {
   BoundedNumber squares;
   bool are_equal;  // All elements: their variance is 0, which bounds do not tell.
 
+  GRIDFOLD_HD BoundedNumber Mean(const MomentDivisors& by) const {
+    return sum.DividedBy(by.size, by.size_inverse);
+  }
+  // Requires more elements than degrees of freedom are taken from.
+  GRIDFOLD_HD BoundedNumber Variance(const MomentDivisors& by) const {
+    if (are_equal) return {0, 0, 0};
+    return SquareDeviations(sum, squares, by.size).DividedBy(by.deviations, by.deviations_inverse);
+  }
+
   // The value of a statistic of finite elements, if it is certain; returns whether it is. Never of
   // statistics but sum, mean, variance and standard deviation.
   GRIDFOLD_HD bool Value(Statistic statistic, const MomentDivisors& by, double& value) const {
     if (!by.are_known) return false;
     if (statistic == Statistic::kSum) return sum.Round(value);
-    if (statistic == Statistic::kMean) return sum.DividedBy(by.size, by.size_inverse).Round(value);
+    if (statistic == Statistic::kMean) return Mean(by).Round(value);
     const bool is_root = statistic == Statistic::kStandardDeviation;
     if ((!is_root && statistic != Statistic::kVariance) || by.deviations == 0) return false;
-    const BoundedNumber variance = are_equal ? BoundedNumber{0, 0, 0}
-                                             : SquareDeviations(sum, squares, by.size)
-                                                   .DividedBy(by.deviations, by.deviations_inverse);
+    const BoundedNumber variance = Variance(by);
     return is_root ? variance.Root().Round(value) : variance.Round(value);
   }
 };

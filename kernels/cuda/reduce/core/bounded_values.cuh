@@ -12,7 +12,8 @@
 namespace gridfold::kernels::cuda {
 
 // Writes what is asked for of a group, and returns whether all of it is certain; where it is not,
-// values that were written are to be written again.
+// values that were written are to be written again. Nothing is certain where a statistic is asked
+// for that is never (ParametersOf).
 template <class Extremes>
 __device__ inline bool WriteBoundedValues(const ReductionParameters& parameters, uint64_t group,
                                           const BoundedMoments& moments, const Extremes& extremes) {
@@ -33,6 +34,7 @@ __device__ inline bool WriteBoundedValues(const ReductionParameters& parameters,
     }
     return true;
   };
+  if (!parameters.divisors.are_known) return false;
 #pragma unroll 1
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
     uint64_t* const slots = parameters.slots + parameters.rows[i] * parameters.group_count;

@@ -23,8 +23,8 @@
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/row_moments.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/numerics/statistics/bounded_moments.h"
 #include "kernels/numerics/statistics/statistic_value.h"
-#include "kernels/numerics/sums/pair_moments.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -83,21 +83,16 @@ class FloatRowValues {
     const RowMomentSlots& slots = work_.slots;
     const FloatRowMoments moments = FloatRowMoments::Of(totals, work_.row_size);
     if (!moments.is_known || totals.HasOtherZero()) return false;
-    const double size = static_cast<double>(work_.row_size);
+    const BoundedMoments bounded{moments.sum, moments.squares, totals.min == totals.max};
     if (slots.count != nullptr) slots.count[row] = work_.row_size;
     if (slots.min != nullptr) slots.min[row] = Slot(totals.min);
     if (slots.max != nullptr) slots.max[row] = Slot(totals.max);
-    bool is_certain = WriteNumber(slots.sum, row, moments.sum);
+    bool is_certain = WriteNumber(slots.sum, row, bounded.sum);
     if (slots.mean != nullptr) {
-      is_certain = WriteNumber(slots.mean, row, moments.sum.DividedBy(size, work_.mean_inverse)) &&
-                   is_certain;
+      is_certain = WriteNumber(slots.mean, row, bounded.Mean(work_.divisors)) && is_certain;
     }
     if (slots.variance == nullptr && slots.standard_deviation == nullptr) return is_certain;
-    // The variance of equal elements is 0, which bounds do not tell.
-    const BoundedNumber variance =
-        totals.min == totals.max ? BoundedNumber{0, 0, 0}
-                                 : SquareDeviations(moments.sum, moments.squares, size)
-                                       .DividedBy(work_.deviation_divisor, work_.deviation_inverse);
+    const BoundedNumber variance = bounded.Variance(work_.divisors);
     is_certain = WriteNumber(slots.variance, row, variance) && is_certain;
     if (slots.standard_deviation != nullptr) {
       is_certain = WriteNumber(slots.standard_deviation, row, variance.Root()) && is_certain;

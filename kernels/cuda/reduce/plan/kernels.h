@@ -118,13 +118,8 @@ struct ColumnWork {
 };
 
 // Work of the kernel that merges the states of some parts of groups [outer][inner], a run of parts
-// a lane. States of a part's groups stand side by side, those of the next part part_bytes behind.
+// a thread. States of a part's groups stand side by side, those of the next part part_bytes behind.
 inline constexpr uint32_t kStateMergeThreads = 64;
-// Lanes of a warp that take groups: those whose states shared memory holds.
-constexpr uint32_t StateMergeLanes(uint64_t state_bytes) {
-  constexpr uint64_t kWarpBytes = 24 << 10;
-  return kWarpBytes / state_bytes < 32 ? static_cast<uint32_t>(kWarpBytes / state_bytes) : 32;
-}
 struct StateMergeWork {
   void* states;  // Of the first part of the first group.
   uint64_t part_bytes;

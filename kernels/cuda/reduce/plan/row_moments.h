@@ -11,6 +11,7 @@
 #include "kernels/cuda/device/properties.h"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/numerics/arithmetic/rounded_divisor.h"
+#include "kernels/numerics/statistics/bounded_moments.h"
 #include "kernels/types/element_type.h"
 
 namespace gridfold::kernels::cuda {
@@ -50,9 +51,7 @@ struct RowMomentWork {
   ValueRules rules;
 
   // These are for floating-point elements.
-  double mean_inverse;
-  double deviation_divisor;
-  double deviation_inverse;
+  MomentDivisors divisors;
   uint32_t* left_rows;     // A bit for each, of words of kLeftWordRows.
   uint32_t* left_batches;  // How many batches had none but such.
 
