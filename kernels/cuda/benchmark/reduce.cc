@@ -62,9 +62,12 @@ absl::Status MeasureRoute(KernelBenchmark& benchmark, const NamedStatistics& set
   if (IsStrategyRefused(route.status())) return absl::OkStatus();
   if (!route.ok()) return route.status();
   const ReductionInput input{{benchmark.input(), plan.array.element_count}, offsets};
+  // Whatever the strategy, columns and rows are different questions.
+  const bool tells_axis = benchmark.selection().strategy == kAllStrategies &&
+                          plan.grouping.kind == GroupingKind::kAxis0;
   const std::string name =
       absl::StrCat(route->strategy(), " ", set.name, " ", ElementTypeName(plan.array.element_type),
-                   " x", plan.grouping.group_count);
+                   " x", plan.grouping.group_count, tells_axis ? " columns" : "");
   return benchmark.Measure(name, BytesMoved(plan), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
     return LaunchReduction(plan, *route, input, {slots, slots + plan.result_slot_count()}, scratch,

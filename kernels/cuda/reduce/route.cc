@@ -54,12 +54,17 @@ bool AreRowSums(const ReductionFacts& facts) {
          vectors <= ReduceTuning::kWarpThreads && !facts.plan.return_states;
 }
 
-// Whether warps have so many turns of row sums that one whose sums may be rounded is not felt.
+// Whether warps have so many turns of row sums that one whose sums may be rounded is not felt; or
+// rows are so short, and many, that lanes of groups would read too little at a time: 64 MiB of rows
+// of four float64 take 26 us in place of 47 (H200, route_report.py --small).
 bool HaveManyTurns(const ReductionPlan& plan, const ReductionGeometry& geometry) {
   constexpr uint64_t kTurnVectors = PairTuning::kRowVectorsInFlight * ReduceTuning::kWarpThreads;
+  constexpr uint64_t kShortVectors = 2;
+  constexpr uint64_t kManyShortBytes = uint64_t{16} << 20;
   const uint64_t vectors = GroupBytes(plan) / ReduceTuning::kVectorBytes;
   const uint64_t warps =
       uint64_t{geometry.grid_blocks} * geometry.block_threads / ReduceTuning::kWarpThreads;
+  if (vectors <= kShortVectors && plan.array.size_bytes() >= kManyShortBytes) return true;
   return plan.grouping.group_count * vectors >= PairTuning::kRowTurnsMin * kTurnVectors * warps;
 }
 
@@ -186,10 +191,17 @@ bool HasOnlyFloatingProduct(const ReductionPlan& plan) {
 //   uint8  [1,823,557, 4] four           136   54 states      int16 [852, 365] std     53   29 rows
 //   uint8  [25,450,059, 2] nonzero       181  136 states      int8  [189, 37] mean     60   25 rows
 //   int8   [483,477, 24] mean, variance  129   94 rows        uint32 [2662, 49]        35   25 rows
+//
+// So it is up to some size (route_report.py --small):
+//
+//   int8   [2^20, 64] four               161  333 rows        int8  [2^24, 4] four    151  206
+//   states
 enum class Instead { kVectors, kStates, kRows };
 
 Instead InsteadOfVectors(const ReductionPlan& plan, uint32_t parts) {
   constexpr uint64_t kSmallBytes = uint64_t{1} << 20;
+  constexpr uint64_t kStateBytesMax = uint64_t{52} << 20;
+  constexpr uint64_t kRowBytesMax = uint64_t{16} << 20;
   constexpr uint64_t kFewColumns = 8;
   constexpr uint64_t kSomeColumns = 512;
   const bool are_moments = !IsFloatingPoint(plan.array.element_type) && (parts & ~kSumPart) != 0 &&
@@ -201,11 +213,28 @@ Instead InsteadOfVectors(const ReductionPlan& plan, uint32_t parts) {
   const bool are_tall = plan.grouping.group_size > ColumnVectorTuning::kBriefRowsMax;
   const bool are_narrow = element_bytes <= 2 && are_tall;
   if (are_narrow && plan.grouping.group_count <= kFewColumns && bytes > kSmallBytes / 2) {
-    return Instead::kStates;
+    return bytes <= kStateBytesMax ? Instead::kStates : Instead::kVectors;
   }
   const bool are_small = bytes <= kSmallBytes && (are_tall || element_bytes == 1);
-  return are_small || (are_narrow && plan.grouping.group_count <= kSomeColumns) ? Instead::kRows
-                                                                                : Instead::kVectors;
+  const bool are_some =
+      are_narrow && plan.grouping.group_count <= kSomeColumns && bytes <= kRowBytesMax;
+  return are_small || are_some ? Instead::kRows : Instead::kVectors;
+}
+
+// Whether segments of floating-point elements are so few and long that a warp for each of them
+// leaves much of a device idle, and the general kernel's states, whose tiles share one, take less
+// time where several statistics are asked for. Four of 2,023 segments of float32 of 1 to 64 KiB:
+// 114 us in place of 319 (H200, route_report.py --small).
+bool AreFewLongSegments(const ReductionPlan& plan, uint32_t parts) {
+  constexpr uint64_t kFew = 3072;
+  constexpr uint64_t kLongBytes = uint64_t{16} << 10;
+  constexpr uint64_t kLongestBytesMax = uint64_t{64} << 10;
+  const Grouping& grouping = plan.grouping;
+  return grouping.kind == GroupingKind::kSegments && !plan.return_states &&
+         IsFloatingPoint(plan.array.element_type) && (parts & ~kSumPart) != 0 &&
+         (parts & ~kExtremesPart) != 0 && (parts & ~kCorePartSet) == 0 &&
+         grouping.group_count <= kFew && GroupBytes(plan) <= kLongestBytesMax &&
+         plan.array.size_bytes() >= grouping.group_count * kLongBytes;
 }
 
 ReductionRoute BestRoute(const ReductionFacts& facts) {
@@ -218,8 +247,8 @@ ReductionRoute BestRoute(const ReductionFacts& facts) {
   if (instead == Instead::kRows || AreReducedAsRows(facts.plan)) {
     return WithProduct(facts.plan, RouteTransposed(facts, parts, std::nullopt));
   }
-  const uint32_t kept =
-      instead == Instead::kStates ? AllParts(facts.plan.array.element_type) : parts;
+  const bool are_states = instead == Instead::kStates || AreFewLongSegments(facts.plan, parts);
+  const uint32_t kept = are_states ? AllParts(facts.plan.array.element_type) : parts;
   return WithProduct(facts.plan, RouteInPlace(facts, kept, std::nullopt));
 }
 

@@ -73,6 +73,49 @@ TEST(ReductionRouteTest, StrategiesFollowTheShape) {
   EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 5, 0)), "reduce/nothing");
 }
 
+// Choices that depend on how much there is, measured on questions of 64 MiB (route_report.py
+// --small).
+TEST(ReductionRouteTest, StrategiesFollowTheSize) {
+  using enum ElementType;
+  // Several statistics of columns of few rows: as rows, but where there are columns for all
+  // threads.
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat16, 32, 1 << 20, kSeveral)), "reduce/columns/whole-moments");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 8, 1 << 20, kSeveral)), "reduce/columns/whole-moments");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 7, 1 << 20, kSeveral)), "reduce/transposed/row-moments");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 32, 500'000, kSeveral)),
+            "reduce/transposed/row-moments");
+  // Narrow columns of small integers: as rows or as states, up to some size.
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1 << 18, 64, kSeveral)), "reduce/transposed/blocks");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1 << 20, 64, kSeveral)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 13 << 20, 4, kSeveral)), "reduce/columns/states");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1 << 24, 4, kSeveral)), "reduce/columns/vectors");
+  // Rows of two vectors.
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 1 << 21, 4)), "reduce/groups/row-sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 1 << 18, 4)), "reduce/groups/sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 1 << 20, 8)), "reduce/groups/sums");
+}
+
+// Segments of so many float32 each.
+ReductionPlan SegmentsOf(uint64_t count, uint64_t size, std::vector<Statistic> statistics) {
+  GroupingSpec grouping{GroupingKind::kSegments, {0}};
+  for (uint64_t i = 0; i < count; ++i) grouping.offsets.push_back((i + 1) * size);
+  return Plan(ArrayDescription::Vector(ElementType::kFloat32, count * size), std::move(grouping),
+              std::move(statistics));
+}
+
+TEST(ReductionRouteTest, FewLongSegmentsHaveATileEach) {
+  EXPECT_EQ(StrategyOf(SegmentsOf(2000, 8000, kSeveral)), "reduce/groups/tiles");
+  EXPECT_EQ(StrategyOf(SegmentsOf(3072, 4096, kSeveral)), "reduce/groups/tiles");
+  EXPECT_EQ(StrategyOf(SegmentsOf(3073, 4096, kSeveral)), "reduce/groups/fixed-point");
+  EXPECT_EQ(StrategyOf(SegmentsOf(3072, 4095, kSeveral)), "reduce/groups/fixed-point");
+  EXPECT_EQ(StrategyOf(SegmentsOf(100, 16'384, kSeveral)), "reduce/groups/tiles");
+  EXPECT_NE(StrategyOf(SegmentsOf(100, 16'385, kSeveral)), "reduce/groups/tiles");
+  EXPECT_EQ(StrategyOf(SegmentsOf(2000, 8000, {Statistic::kSum})), "reduce/groups/sums");
+  ReductionPlan states = SegmentsOf(2000, 8000, kSeveral);
+  states.return_states = true;
+  EXPECT_EQ(StrategyOf(states), "reduce/groups/fixed-point");
+}
+
 // Large matrices of few rows, and stacks, have no transpose.
 TEST(ReductionRouteTest, ColumnsThatAreNotTransposed) {
   using enum ElementType;

@@ -132,8 +132,11 @@ FirstColumns FirstColumnsOf(const ReductionPlan& plan, const KernelKind& kind,
       are_many(PairTuning::kDoubleColumnRowsMin, PairTuning::kDoubleColumnBytesMin)) {
     return FirstColumns::kDoubles;
   }
+  const uint64_t moment_rows_min = plan.grouping.group_count >= MomentTuning::kManyColumns
+                                       ? MomentTuning::kRowsMinOfManyColumns
+                                       : MomentTuning::kRowsMin;
   if (kind.column_kernel == ColumnKernel::kMomentsFirst &&
-      are_many(MomentTuning::kRowsMin, MomentTuning::kBytesMin) &&
+      are_many(moment_rows_min, MomentTuning::kBytesMin) &&
       rows <= MomentColumnRowsMax(static_cast<uint32_t>(ElementSize(plan.array.element_type)))) {
     return FirstColumns::kMoments;
   }

@@ -103,6 +103,11 @@ struct MomentTuning {
   // Columns of fewer bytes or rows have ReduceColumns alone.
   static constexpr uint64_t kBytesMin = 4 << 20;
   static constexpr uint64_t kRowsMin = 64;
+  // Where there are columns for all threads they may have fewer rows: four statistics of 64 MiB of
+  // 2^20 columns take 100 us in place of 207 as rows of float16, 81 for 136 of float32 and 100 for
+  // 116 of float64 (H200, route_report.py --small).
+  static constexpr uint64_t kManyColumns = 800'000;
+  static constexpr uint64_t kRowsMinOfManyColumns = 8;
   // Columns of fewer bytes for each byte of an element are taken sooner as rows: of float64
   // [1500, 2567] 58 us in place of 226, of float32 [3993, 629] 51 in place of 81 (H200,
   // shape_benchmark.py --strategies). Not those of halves, which were not measured.
