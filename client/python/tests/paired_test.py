@@ -2,6 +2,7 @@
 
 import unittest
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 
@@ -131,6 +132,20 @@ class PairedTest(PackageTest):
                                  np.average(m, weights=weights))
                 self.assert_near(gpu.average(there, 0, weights=weights[:, 0]),
                                  np.average(m, 0, weights=weights[:, 0]))
+
+    def test_matrices_on_the_server_stay_there(self):
+        m = numbers(np.dtype("f8"), (70, 130), seed=9)
+        of_rows = np.random.default_rng(1).integers(1, 9, 70).astype("f8")
+        of_columns = np.random.default_rng(2).integers(1, 9, 130).astype("f8")
+        for name, gpu in self.both():
+            with (self.subTest(engine=name), gpu.put(m) as there,
+                  mock.patch.object(type(there), "__array__", side_effect=AssertionError("read"))):
+                self.assert_same(gpu.cov(there[:60]), gpu.cov(m[:60]))
+                self.assert_same(gpu.corrcoef(there[:9, ::2]), gpu.corrcoef(m[:9, ::2]))
+                self.assert_same(gpu.average(there, 0, of_rows), gpu.average(m, 0, of_rows))
+                self.assert_same(gpu.average(there, 1, of_columns), gpu.average(m, 1, of_columns))
+                self.assert_near(gpu.average(there, -1, of_columns),
+                                 np.average(m, -1, of_columns))
 
     def test_what_is_refused(self):
         for name, gpu in self.both():

@@ -131,6 +131,17 @@ class ViewTest(PackageTest):
 
         self.for_views(["f8", "i4"], 30, check)
 
+    def test_histograms_of_several_dimensions(self):
+        sample = np.random.default_rng(3).normal(size=(500, 3))
+        for gpu in (self.gpu, gf.local()):
+            with gpu.put(sample) as there:
+                for chosen in (slice(None), slice(None, 2), slice(1, 2)):
+                    counts, edges = gpu.histogramdd(there[:, chosen], bins=4)
+                    expected, expected_edges = np.histogramdd(sample[:, chosen], bins=4)
+                    np.testing.assert_array_equal(counts, expected)
+                    for one, other in zip(edges, expected_edges):
+                        np.testing.assert_allclose(one, other)
+
     def test_order_statistics(self):
         def check(gpu, view, array, mask, numpy_mask):
             if not array.size:

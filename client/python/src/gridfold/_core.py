@@ -174,11 +174,13 @@ def engine(threads: int) -> Handle:
 
 
 def to_array(source: Source) -> CArray:
-    """A source that is an array of NumPy's, which must outlive it."""
+    """A source that is an array of NumPy's, which it keeps: it may be a copy that nobody else has."""
     array, element_type, shape = source
     assert isinstance(array, np.ndarray)
     extents = (ctypes.c_uint64 * 2)(*(shape or (array.size, 0)))
-    return CArray(array.ctypes.data, element_type, 1 if shape is None else 2, extents)
+    of_c = CArray(array.ctypes.data, element_type, 1 if shape is None else 2, extents)
+    of_c.kept = array
+    return of_c
 
 
 def grouping(axis: int) -> CGrouping:

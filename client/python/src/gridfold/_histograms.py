@@ -131,7 +131,7 @@ class Histograms:
 
         Parameters
         ----------
-        sample : array of shape (N, D), or a sequence of D arrays or ResidentArrays of N coordinates
+        sample : array or ResidentArray of shape (N, D), or a sequence of D such of N coordinates
             NaN and what lies outside are in no bin.
         bins : int, or a sequence of D numbers or increasing edges
             All bins together are 2^28 at most, and no more than the server allows.
@@ -222,11 +222,11 @@ def _coordinates(sample: Any) -> list[Any]:
     if isinstance(sample, (list, tuple)) and sample and all(map(np.ndim, sample)):
         axes = [_flat(one) for one in sample]
     else:
-        rows = as_array(sample)
+        rows = sample if hasattr(sample, "_lay_out") else as_array(sample)
         if rows.ndim > 2:
             raise ValueError("sample: must be an array of shape (N, D), or D arrays")
-        columns = list(rows.T) if rows.ndim == 2 else [np.atleast_1d(rows)]
-        axes = [_flat(one) for one in columns]
+        axes = ([_flat(rows[:, i]) for i in range(rows.shape[1])] if rows.ndim == 2 else
+                [_flat(rows if rows.ndim else np.atleast_1d(rows))])
     if not axes:
         raise ValueError("sample: has no dimensions")
     if any(one.size != axes[0].size for one in axes):

@@ -99,15 +99,10 @@ class PairedStatistics:
             arrays = _Arrays(a, None, weights)
             (values,) = await arrays.relate(self._engine, [PAIRED_MEAN])
             return _of_mean(arrays.dtype)(values[0])
-        array = as_array(np.asarray(a))
-        (place,) = normalise(axis, array.ndim) or (0,)
-        columns = np.moveaxis(array, place, 0)
-        shape = columns.shape[1:]
-        columns = columns.reshape(columns.shape[0], -1)
-        means, dtype = [], array.dtype
+        columns, shape = _along(a, axis)
+        means, dtype = [], columns.dtype
         for first in range(0, columns.shape[1], _COLUMNS_MAX):
-            part = _Arrays(np.ascontiguousarray(columns[:, first:first + _COLUMNS_MAX]), None,
-                           weights)
+            part = _Arrays(columns[:, first:first + _COLUMNS_MAX], None, weights)
             means += await part.relate(self._engine, [PAIRED_MEAN])
             dtype = part.dtype
         averages = np.concatenate(means or [np.empty(0)]).astype(_of_mean(dtype))
@@ -137,6 +132,8 @@ def _columns(m: Any, y: Any, rowvar: bool) -> Any:
     """An array whose columns are the variables."""
     if y is None and (np.ndim(m) == 1 or not rowvar):
         return m
+    if y is None and hasattr(m, "_lay_out") and m.ndim == 2:
+        return m.T
     if np.ndim(m) > 2 or np.ndim(y if y is not None else 0) > 2:
         raise ValueError("m has more than 2 dimensions")
     parts = []
@@ -146,6 +143,19 @@ def _columns(m: Any, y: Any, rowvar: bool) -> Any:
         one = np.asarray(array)
         parts.append(one[:, None] if one.ndim == 1 else one.T if rowvar else one)
     return np.ascontiguousarray(np.concatenate(parts, axis=1))
+
+
+def _along(a: Any, axis: int) -> tuple[Any, tuple[int, ...]]:
+    """The array as columns along the axis, and the shape of what there is one of for each. Of two
+    dimensions on the server it stays there."""
+    if hasattr(a, "_lay_out") and a.ndim == 2:
+        (place,) = normalise(axis, 2) or (0,)
+        columns = a.T if place == 1 else a
+        return columns, columns.shape[1:]
+    array = as_array(np.asarray(a))
+    (place,) = normalise(axis, array.ndim) or (0,)
+    moved = np.moveaxis(array, place, 0)
+    return moved.reshape(moved.shape[0], -1), moved.shape[1:]
 
 
 def _of_mean(dtype: Any) -> Any:
