@@ -103,6 +103,8 @@ class MalformedRequestTest : public testing::Test {
 
 TEST_F(MalformedRequestTest, EachIsAnsweredAndNoMemoryIsLost) {
   ArrayCaller(server_).Put(kMutatorArray, v1::ELEMENT_TYPE_INT64, {1}, std::vector<int64_t>{7});
+  ArrayCaller(server_).Put(kMutatorMatrix, v1::ELEMENT_TYPE_INT64, {3, 3},
+                           std::vector<int64_t>{3, 1, 4, 1, 5, 9, 2, 6, 5});
   const SharedObject object(uint64_t{16});
   v1::RegisterRegionRequest registration;
   registration.set_name(kMutatorRegion);

@@ -52,6 +52,13 @@ std::string Resident(const char* field) {
                       "' slice { first: 0 count: 1 } } } ");
 }
 
+// A view of kMutatorMatrix: columns 0 and 2 as rows, from the last row on.
+std::string ViewOfMatrix() {
+  return absl::StrCat("{ name: '", kMutatorMatrix,
+                      "' view { first: [2, 0] dimensions { axis: 1 count: 2 step: 2 } "
+                      "dimensions { axis: 0 count: 3 step: -1 } } } ");
+}
+
 // An int64 of kMutatorRegion as a source.
 std::string InRegion(const char* field) {
   return absl::StrCat(field, " { region_slice { name: '", kMutatorRegion,
@@ -189,6 +196,14 @@ const std::vector<Seed>& Seeds() {
       {kRead, &v1::ReadArrayRequest::default_instance(),
        absl::StrCat("array { name: '", kMutatorArray,
                     "' slice { first: 0 count: 1 } } chunk_bytes_max: 4096")},
+      {kRead, &v1::ReadArrayRequest::default_instance(),
+       absl::StrCat("array ", ViewOfMatrix(), "chunk_bytes_max: 16")},
+      {kReduce, &v1::ReduceArrayRequest::default_instance(),
+       absl::StrCat("array { resident_array ", ViewOfMatrix(),
+                    "} statistics: [2, 7, 8] grouping { axes { axes: [1] } }")},
+      {kScan, &v1::ScanArrayRequest::default_instance(),
+       absl::StrCat("array { resident_array ", ViewOfMatrix(),
+                    "} operation: 1 overflow_policy: 2 grouping { axis: 0 }")},
       {kGet, &v1::GetArrayRequest::default_instance(), absl::StrCat("name: '", kMutatorArray, "'")},
       {kList, &v1::ListArraysRequest::default_instance(), "page_size: 5 page_token: 'a'"},
       {kDelete, &v1::DeleteArrayRequest::default_instance(), "name: 'another'"},

@@ -13,6 +13,8 @@ namespace gridfold::server {
 
 // The array that resident inputs of the requests name: one int64.
 inline constexpr char kMutatorArray[] = "seven";
+// The array that views of the requests are of: three rows of three int64.
+inline constexpr char kMutatorMatrix[] = "rows";
 // The region that they name: at least 16 bytes.
 inline constexpr char kMutatorRegion[] = "sixteen";
 
