@@ -1,8 +1,9 @@
-// Batches that several devices work on.
+// Batches that several devices work on, or that have operations with a `gather`.
 //
 // Operations that several devices have parts of have theirs in each round. What one engine has to
 // do of all of them in a round is one job, with the batch's other operations on its arrays in the
 // first one.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -219,7 +220,7 @@ class DealtBatchRun final : public DealtRun<ArenaMessage<v1::BatchComputeRespons
   ArenaMessage<v1::BatchComputeResponse> response_;
 };
 
-// Whether several devices have parts of the operation.
+// Whether the operation has parts, of several devices or in several rounds.
 template <class Planned>
 bool IsDealt(const Planned& planned) {
   bool is_dealt = false;
@@ -228,23 +229,30 @@ bool IsDealt(const Planned& planned) {
   return is_dealt;
 }
 
+// Whether one lane cannot run all operations where their arrays are.
+bool IsDealt(const PlannedBatch& batch, bool has_several_engines) {
+  return std::any_of(
+      batch.operations.begin(), batch.operations.end(), [&](const PlannedOperation& operation) {
+        const std::optional<uint32_t> engine =
+            has_several_engines ? EngineOf(operation) : std::nullopt;
+        return (engine && engine != batch.engine) ||
+               std::visit([](const auto& planned) { return IsDealt(planned); }, operation);
+      });
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DealtRun<ArenaMessage<v1::BatchComputeResponse>>>> Deal(
     const PlannedBatch& batch, const Limits& limits) {
-  if (limits.engine_count < 2) return nullptr;
+  if (!IsDealt(batch, limits.engine_count > 1)) return nullptr;
   auto run = std::make_unique<DealtBatchRun>(batch);
-  bool is_needed = false;
   for (size_t i = 0; i < batch.operations.size(); ++i) {
-    const std::optional<uint32_t> engine = EngineOf(batch.operations[i]);
-    is_needed |= engine && engine != batch.engine;
     if (!std::visit([](const auto& planned) { return IsDealt(planned); }, batch.operations[i])) {
       continue;
     }
-    is_needed = true;
     if (absl::Status status = run->Add(i, limits); !status.ok()) return status;
   }
-  return is_needed ? std::move(run) : nullptr;
+  return run;
 }
 
 }  // namespace gridfold::server

@@ -305,6 +305,39 @@ TEST_F(ViewCallTest, OtherOperations) {
   }
 }
 
+// Operations of a batch have the answers that they have by themselves, those of views too.
+TEST_F(ViewCallTest, Batches) {
+  const Shape shape = {30, 20};
+  const std::vector<float> values = Floats(600);
+  caller_.Put("x", v1::ELEMENT_TYPE_FLOAT32, shape, values);
+  for (int round = 0; round < 20; ++round) {
+    v1::BatchComputeRequest batch;
+    std::vector<std::string> answers;
+    for (int i = 0; i < 3; ++i) {
+      const v1::StridedView view = RandomView(shape, random_);
+      const v1::ReduceArrayRequest reduction =
+          Reduction(i == 1 ? Resident("x") : ViewOf("x", view), {}, {v1::STATISTIC_ARGMIN});
+      v1::ComputeHistogramRequest histogram;
+      *histogram.mutable_array() = ViewOf("x", view);
+      histogram.add_bins()->mutable_even()->set_bin_count(5);
+      *batch.add_operations()->mutable_reduction() = reduction;
+      *batch.add_operations()->mutable_histogram() = histogram;
+      answers.push_back(Answer(reduction));
+      answers.push_back(Answer(histogram));
+    }
+    v1::BatchComputeResponse response;
+    const grpc::Status status =
+        server_.compute().BatchCompute(caller_.MakeContext().get(), batch, &response);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+    ASSERT_EQ(response.results_size(), 6);
+    for (int i = 0; i < 6; ++i) {
+      const v1::BatchResult& result = response.results(i);
+      EXPECT_EQ(i % 2 == 0 ? Told(status, result.reduction()) : Told(status, result.histogram()),
+                answers[static_cast<size_t>(i)]);
+    }
+  }
+}
+
 // Elements come in the view's order, in chunks of whole boxes of it.
 TEST_F(ViewCallTest, ElementsAreRead) {
   for (int round = 0; round < 60; ++round) {
