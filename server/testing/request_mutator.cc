@@ -196,8 +196,9 @@ const std::vector<Seed>& Seeds() {
       {kRead, &v1::ReadArrayRequest::default_instance(),
        absl::StrCat("array { name: '", kMutatorArray,
                     "' slice { first: 0 count: 1 } } chunk_bytes_max: 4096")},
+      // Of few elements, which come in one message.
       {kRead, &v1::ReadArrayRequest::default_instance(),
-       absl::StrCat("array ", ViewOfMatrix(), "chunk_bytes_max: 16")},
+       absl::StrCat("array ", ViewOfMatrix(), "chunk_bytes_max: 4096")},
       {kReduce, &v1::ReduceArrayRequest::default_instance(),
        absl::StrCat("array { resident_array ", ViewOfMatrix(),
                     "} statistics: [2, 7, 8] grouping { axes { axes: [1] } }")},
