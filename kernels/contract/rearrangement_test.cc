@@ -141,6 +141,7 @@ TEST(StridedViewTest, WithoutElementsThereIsNoRange) {
   EXPECT_TRUE(IsContiguous(whole));
   EXPECT_EQ(ShapeOf(whole), Shape({kMany, kMany, 0, 3}));
   EXPECT_EQ(RangeOf(WholeView({})).count, 1u);
+  EXPECT_TRUE(IsContiguous({3, {{0, 7}, {5, -2}}}));
 }
 
 TEST(RearrangementTest, TilesMoveEveryElementOnceToItsPlace) {
@@ -199,6 +200,12 @@ TEST(RearrangementTest, NeighboursThatStayNeighboursAreTakenTogether) {
   EXPECT_EQ(tiles.extents[0], 4u);
   const Rearrangement columns = PlanRearrangement({100, 1'000}, std::array{1, 0});
   EXPECT_FALSE(CutRearrangement(columns, 4, nullptr, nullptr).keeps_neighbours());
+  EXPECT_FALSE(CutRearrangement(columns.Inverse(), 4, nullptr, nullptr).keeps_neighbours());
+  EXPECT_EQ(columns.Inverse().dimensions[0].to_stride, 1);
+  const RearrangementTiles line =
+      CutRearrangement(PlanRearrangement(StridedView{0, {{5'000, 2}}}), 4, nullptr, nullptr);
+  EXPECT_TRUE(line.keeps_neighbours());
+  EXPECT_EQ(line.extents[1], 4'096u);
 }
 
 // The groups of a reduction by brute force: of each, the places of its elements.
@@ -274,6 +281,11 @@ TEST(ViewInPlaceTest, TransposedAndReversedArraysNeedNoCopy) {
   EXPECT_FALSE(plan(reversed, 0b1, true).has_value());
   EXPECT_FALSE(plan(reversed, 0b0, false).has_value());
   EXPECT_FALSE(plan({0, {{50, 2}}}, 0b1, false).has_value());  // Gaps.
+  // One group, a row, where there is a further dimension.
+  const StridedView row{99, {{1, 7}, {100, -1}}};
+  ASSERT_TRUE(plan(row, 0b10, false).has_value());
+  EXPECT_EQ(plan(row, 0b10, false)->grouping, GroupingKind::kAxis1);
+  EXPECT_EQ(plan(row, 0b11, false)->grouping, GroupingKind::kWhole);
 }
 
 TEST(RearrangementTest, WithoutElementsThereAreNoTiles) {
