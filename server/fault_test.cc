@@ -25,6 +25,7 @@
 extern "C" const char* __tsan_default_suppressions() {
   return "race:^Copy$\n"
          "race:^void gridfold::kernels::cpu::RunForProcessor<\n"
+         "race:^gridfold::kernels::cpu::BriefReduction<*>::ReduceBlock(\n"
          "race:^gridfold::kernels::cpu::ContiguousScan<*>::Total(\n"
          "race:^gridfold::kernels::cpu::ContiguousScan<*>::Write(\n";
 }
