@@ -5,7 +5,8 @@
       --server build/release/server/gridfold_server --engine cuda
 
 Prints the least `kernel_time` of some calls for each set, with what it is of the time of the whole array, as a
-table; of a view, whose elements may be fewer, with what its rate is of the whole's. --small asks of arrays of a few KiB, to see that it works.
+table; of a view, whose elements may be fewer, with what its rate is of the whole's. --small asks of arrays of a few
+KiB, to see that it works.
 """
 
 import argparse
