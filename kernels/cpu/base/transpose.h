@@ -25,14 +25,14 @@ inline V Interleave(V a, V b, std::index_sequence<i...>) {
   return __builtin_shufflevector(a, b, (kFirst + i / 2 + (i % 2) * sizeof...(i))...);
 }
 
-// An N x N block, N being the elements of a vector: log2(N) perfect shuffles of its rows.
-template <bool kStream, class Word>
-inline void TransposeBlock(const std::byte* source, size_t source_stride, std::byte* target,
-                           size_t target_stride) {
+// An N x N block, N being the elements of a vector, of which row i begins at source_of(i): log2(N)
+// perfect shuffles of its rows.
+template <bool kStream, class Word, class SourceOf>
+inline void TransposeBlock(SourceOf source_of, std::byte* target, size_t target_stride) {
   constexpr int kSize = kVectorLanes<Word>;
   constexpr auto kIndices = std::make_index_sequence<kSize>();
   Vector<Word> rows[kSize];
-  for (int i = 0; i < kSize; ++i) rows[i] = LoadVector<Word>(source + i * source_stride);
+  for (int i = 0; i < kSize; ++i) rows[i] = LoadVector<Word>(source_of(i));
 #pragma GCC unroll 4
   for (int done = 1; done < kSize; done *= 2) {
     Vector<Word> shuffled[kSize];
@@ -59,7 +59,7 @@ inline void Transpose(const T* source, T* target) {
   constexpr int kSize = kVectorLanes<T>;
   const auto transpose_block = [=](int r, int c) {
     TransposeBlock<kStream, WordOf<sizeof(T)>>(
-        reinterpret_cast<const std::byte*>(source + r * kColumns + c), kColumns * sizeof(T),
+        [=](int i) { return source + (r + i) * kColumns + c; },
         reinterpret_cast<std::byte*>(target + c * kRows + r), kRows * sizeof(T));
   };
   // In the order of the side that is not in the caches.
@@ -71,6 +71,20 @@ inline void Transpose(const T* source, T* target) {
     for (int r = 0; r < kRows; r += kSize) {
       for (int c = 0; c < kColumns; c += kSize) transpose_block(r, c);
     }
+  }
+}
+
+// Makes of as many rows as a vector has elements the same number of columns: element k of row i,
+// from source_of(i) on at any byte address, becomes target[k * stride + i], for k below `count`,
+// which is a multiple of that number.
+template <class T, class SourceOf>
+inline void TransposeRows(SourceOf source_of, uint32_t count, T* target, size_t stride) {
+  using namespace transpose_internal;  // NOLINT
+  constexpr uint32_t kSize = kVectorLanes<WordOf<sizeof(T)>>;
+  for (uint32_t k = 0; k < count; k += kSize) {
+    TransposeBlock<false, WordOf<sizeof(T)>>([=](int i) { return source_of(i) + k * sizeof(T); },
+                                             reinterpret_cast<std::byte*>(target + k * stride),
+                                             stride * sizeof(T));
   }
 }
 

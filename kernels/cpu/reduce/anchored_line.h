@@ -36,17 +36,19 @@ inline double LineAnchor(int top_exponent) {
   return kMoment == Moment::kSum ? 3 * power : power;
 }
 
-// The sum of a moment of a line whose magnitudes AreOrdinary.
-template <Moment kMoment, class S>
-inline CheckedPair SumOfAnchoredLine(const Line<S>& line, const LineMagnitudes<S>& magnitudes) {
-  // Of float64 so few that they stay in registers.
-  constexpr uint32_t kLanes = sizeof(S) == 8 ? 8 : 16;
-  static_assert(kLinePart<S> % kLanes == 0 && kLineChunk / kLanes <= 1 << 7);
-  const double anchor = LineAnchor<kMoment>(magnitudes.TopExponent());
+// Sums of a moment by lanes, of at most kLineChunk elements of magnitudes that are AreOrdinary.
+template <Moment kMoment, class S, uint32_t kLanes>
+struct AnchoredLanes {
+  double anchor;
   double high[kLanes];
   double low[kLanes] = {};
-  std::fill_n(high, kLanes, anchor);
-  const auto add = [&](uint32_t lane, double x) {
+
+  explicit AnchoredLanes(const LineMagnitudes<S>& magnitudes)
+      : anchor(LineAnchor<kMoment>(magnitudes.TopExponent())) {
+    std::fill_n(high, kLanes, anchor);
+  }
+
+  void Add(uint32_t lane, double x) {
     const double addend = kMoment == Moment::kSquares      ? x * x
                           : kMoment == Moment::kMagnitudes ? std::fabs(x)
                                                            : x;
@@ -57,30 +59,42 @@ inline CheckedPair SumOfAnchoredLine(const Line<S>& line, const LineMagnitudes<S
     }
     high[lane] = next;
     low[lane] += rest;
-  };
+  }
+
+  // What the sum of the lanes, or of any, differs from what they have by at most.
+  double Error() const { return anchor * 0x1p-86; }
+};
+
+// The sum of a moment of a line whose magnitudes AreOrdinary.
+template <Moment kMoment, class S>
+inline CheckedPair SumOfAnchoredLine(const Line<S>& line, const LineMagnitudes<S>& magnitudes) {
+  // Of float64 so few that they stay in registers.
+  constexpr uint32_t kLanes = sizeof(S) == 8 ? 8 : 16;
+  static_assert(kLinePart<S> % kLanes == 0 && kLineChunk / kLanes <= 1 << 7);
+  AnchoredLanes<kMoment, S, kLanes> lanes(magnitudes);
   ForEachLinePart(line, NoElement<S>(), [&](const std::byte* data, uint32_t count) {
     for (uint32_t first = 0; first < count; first += kLanes) {
       if constexpr (sizeof(S) == 8) {
         for (uint32_t lane = 0; lane < kLanes; ++lane) {
-          add(lane, LoadUnaligned<S>(data, first + lane));
+          lanes.Add(lane, LoadUnaligned<S>(data, first + lane));
         }
       } else {
         // Elements that are converted are not made vectors of where the loop is unrolled.
 #pragma GCC unroll 1
         for (uint32_t lane = 0; lane < kLanes; ++lane) {
-          add(lane, static_cast<double>(LoadUnaligned<S>(data, first + lane)));
+          lanes.Add(lane, static_cast<double>(LoadUnaligned<S>(data, first + lane)));
         }
       }
     }
   });
-  for (double& x : high) x -= anchor;
+  for (double& x : lanes.high) x -= lanes.anchor;
   for (uint32_t left = kLanes / 2; left > 0; left /= 2) {
     for (uint32_t lane = 0; lane < left; ++lane) {
-      high[lane] += high[lane + left];
-      low[lane] += low[lane + left];
+      lanes.high[lane] += lanes.high[lane + left];
+      lanes.low[lane] += lanes.low[lane + left];
     }
   }
-  return {high[0], low[0], anchor * 0x1p-86};
+  return {lanes.high[0], lanes.low[0], lanes.Error()};
 }
 
 }  // namespace gridfold::kernels::cpu

@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/base/half_conversion.h"
 #include "kernels/cpu/base/instruction_set.h"
+#include "kernels/cpu/base/transpose.h"
 #include "kernels/cpu/reduce/brief_kernels.h"
 #include "kernels/cpu/reduce/brief_lanes.h"
 #include "kernels/cpu/reduce/brief_single.h"
@@ -79,7 +80,9 @@ inline void ReduceColumns(const std::byte* data, size_t stride_bytes, uint32_t r
   using S = ComputeType<T>;
   TileSource<T> source;
   lanes.Reset(request.parts, columns, sizes, least_size, rows, request.extremes);
-  const uint32_t rows_max = source.RowsMax(columns);
+  // More rows than tiles have elsewhere: BriefLanes counts in wide enough types.
+  constexpr uint32_t kRowsMax = 64;
+  const uint32_t rows_max = HalfElement<T> ? source.RowsMax(columns) : kRowsMax;
   for (uint32_t row = 0; row < rows; row += rows_max) {
     const Tile<S> tile = source.Load(data + row * stride_bytes, stride_bytes,
                                      std::min(rows_max, rows - row), columns);
@@ -102,6 +105,12 @@ inline bool TryReduceSingles(const std::byte* data, uint32_t columns, const Brie
 // padded. There may be more of the largest one's size.
 inline constexpr uint32_t kSideBySide = 32;
 inline constexpr uint32_t kSideBySideElements = kSideBySide * kBriefRows;
+// More groups than kSideBySide only where their columns stay in the first-level cache.
+template <class T>
+inline constexpr uint32_t kWideElements = (16 << 10) / sizeof(T);
+// Between rows of columns: rows a power of two apart would share few sets of the first-level cache.
+template <class T>
+inline constexpr uint32_t kRowPadding = 64 / sizeof(T);
 
 // Groups of so many elements and more are lines: of floating-point elements more, since what lines
 // are folded to takes as long as some dozen elements.
@@ -130,12 +139,11 @@ inline uint32_t SortBySize(const uint64_t* begins, uint32_t group_count, uint32_
 }
 
 // How many of `count` groups, which have an order by size, are laid side by side.
-template <class SizeOf>
+template <class T, class SizeOf>
 uint32_t SideBySide(uint32_t count, SizeOf size_of) {
   uint32_t width = std::min(kSideBySide, count);
   const uint32_t largest = size_of(width - 1);
-  while (width < count && size_of(width) == largest &&
-         (width + 1) * largest <= kSideBySideElements) {
+  while (width < count && size_of(width) == largest && (width + 1) * largest <= kWideElements<T>) {
     ++width;
   }
   return width;
@@ -196,28 +204,46 @@ inline void ReduceLines(const std::byte* data, const uint64_t* begins,
   Answer(groups, request, lanes, answers);
 }
 
+// Lays groups, of which group i begins at begin_of(i) and has sizes[i] elements, in ascending
+// order, side by side: columns[row * stride + i].
+template <class T, class BeginOf>
+inline void LaySideBySide(BeginOf begin_of, std::span<const uint32_t> sizes, T* columns,
+                          uint32_t stride) {
+  constexpr uint32_t kTogether = kVectorBytes / sizeof(T);
+  const uint32_t width = static_cast<uint32_t>(sizes.size());
+  const auto lay_rest = [=](uint32_t i, uint32_t first_row) {
+    uint32_t row = first_row;
+    for (; row < sizes[i]; ++row) columns[row * stride + i] = LoadUnaligned<T>(begin_of(i), row);
+    for (; row < sizes.back(); ++row) columns[row * stride + i] = NoElement<T>();
+  };
+  uint32_t i = 0;
+  for (; i + kTogether <= width; i += kTogether) {
+    const uint32_t common = sizes[i] / kTogether * kTogether;
+    TransposeRows<T>([=](int k) { return begin_of(i + static_cast<uint32_t>(k)); }, common,
+                     columns + i, stride);
+    for (uint32_t k = i; k < i + kTogether; ++k) lay_rest(k, common);
+  }
+  for (; i < width; ++i) lay_rest(i, 0);
+}
+
 // Groups in the order of their sizes, laid side by side as columns.
 template <class T>
 inline void ReduceSideBySide(const std::byte* data, const uint64_t* begins,
                              std::span<const uint8_t> groups, const BriefRequest& request,
                              BriefLanes<ComputeType<T>>& lanes, const BriefAnswers& answers) {
-  T columns[kSideBySideElements];
+  T columns[kSideBySideElements + kBriefRows * kRowPadding<T>];
   uint32_t sizes[kBriefLanes] = {};
   const auto size_of = [&](size_t i) {
     return static_cast<uint32_t>(begins[groups[i] + 1] - begins[groups[i]]);
   };
   for (uint32_t width; !groups.empty(); groups = groups.subspan(width)) {
-    width = SideBySide(static_cast<uint32_t>(groups.size()), size_of);
+    width = SideBySide<T>(static_cast<uint32_t>(groups.size()), size_of);
     for (uint32_t i = 0; i < width; ++i) sizes[i] = size_of(i);
-    const uint32_t rows = sizes[width - 1];
-    for (uint32_t i = 0; i < width; ++i) {
-      const std::byte* const elements = data + begins[groups[i]] * sizeof(T);
-      uint32_t row = 0;
-      for (; row < sizes[i]; ++row) columns[row * width + i] = LoadUnaligned<T>(elements, row);
-      for (; row < rows; ++row) columns[row * width + i] = NoElement<T>();
-    }
-    ReduceColumns<T>(reinterpret_cast<const std::byte*>(columns), width * sizeof(T), rows, width,
-                     sizes, sizes[0], request, lanes);
+    const uint32_t stride = width + kRowPadding<T>;
+    LaySideBySide<T>([=](uint32_t i) { return data + begins[groups[i]] * sizeof(T); },
+                     {sizes, width}, columns, stride);
+    ReduceColumns<T>(reinterpret_cast<const std::byte*>(columns), stride * sizeof(T),
+                     sizes[width - 1], width, sizes, sizes[0], request, lanes);
     Answer(groups.first(width), request, lanes, answers);
   }
 }

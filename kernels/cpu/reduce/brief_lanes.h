@@ -21,6 +21,7 @@
 #include "kernels/cpu/reduce/lane_number.h"
 #include "kernels/cpu/reduce/line_magnitudes.h"
 #include "kernels/cpu/reduce/moment.h"
+#include "kernels/cpu/reduce/narrow_block.h"
 #include "kernels/cpu/reduce/narrow_line.h"
 #include "kernels/cpu/reduce/tally_lanes.h"
 #include "kernels/cpu/reduce/tile.h"
@@ -57,8 +58,7 @@ class BriefLanes {
   // A tile as wide as the lanes, of the groups' elements from `first_row` on. What a tile has
   // beyond a group's size is 0, and -0.0 of floating-point numbers.
   void AddTile(const Tile<S>& tile, uint32_t first_row) {
-    ForEachMoment(
-        [&]<Moment kMoment>(BriefMoments<S>& moments) { moments.template AddTile<kMoment>(tile); });
+    if ((parts_ & kMomentParts) != 0) AddMoments(tile, first_row == 0);
     if ((parts_ & kTallyPart) != 0) {
       ForEachElement(tile, [this](uint32_t lane, S x) {
         nonzero_[lane] = static_cast<Count>(nonzero_[lane] + (x != S{0} ? 1 : 0));
@@ -135,12 +135,46 @@ class BriefLanes {
  private:
   using Count = TileCount<S>;
 
+  // Speed only: to look at the magnitudes of fewer rows takes longer than it saves.
+  static constexpr uint32_t kNarrowRowsMin = 6;
+
   // Calls f<moment>(moments) for each moment that is asked for.
   template <class F>
   void ForEachMoment(F f) {
     if ((parts_ & kSumPart) != 0) f.template operator()<Moment::kSum>(sum_);
     if ((parts_ & kSquaresPart) != 0) f.template operator()<Moment::kSquares>(squares_);
     if ((parts_ & kMagnitudesPart) != 0) f.template operator()<Moment::kMagnitudes>(magnitudes_);
+  }
+
+  // `is_first`: of the first rows.
+  void AddMoments(const Tile<S>& tile, bool is_first) {
+    if constexpr (std::floating_point<S>) {
+      ForEachLaneBlock(tile.width, [&]<uint32_t kLanes>(uint32_t first) {
+        Tile<S> block = tile;
+        block.data += first * sizeof(S);
+        block.width = kLanes;
+        AddMomentsOfBlock<kLanes>(block, first, is_first);
+      });
+    } else {
+      ForEachMoment([&]<Moment kMoment>(BriefMoments<S>& moments) {
+        moments.template AddTile<kMoment>(tile);
+      });
+    }
+  }
+
+  template <uint32_t kLanes>
+  void AddMomentsOfBlock(const Tile<S>& block, uint32_t first, bool is_first) {
+    if (kLanes == kBlockLanes && block.rows >= kNarrowRowsMin) {
+      const LineMagnitudes<S> magnitudes = MagnitudesOf(block);
+      if (HasNarrowBlockSums(magnitudes)) {
+        return ForEachMoment([&]<Moment kMoment>(BriefMoments<S>& moments) {
+          moments.template AddNarrowBlock<kMoment>(block, magnitudes, first, is_first);
+        });
+      }
+    }
+    ForEachMoment([&]<Moment kMoment>(BriefMoments<S>& moments) {
+      moments.template AddBlock<kMoment, kLanes>(block, first);
+    });
   }
 
   void AddMomentsOfLine(const Line<S>& line, uint32_t lane, bool checked) {
@@ -202,28 +236,45 @@ class BriefLanes {
   void AddExtremeOfRow(const std::byte* row, uint32_t index, IsBefore is_before, S* best,
                        Count* places) {
     const Count place = static_cast<Count>(index);
-    const auto add = [&](auto with_places) {
+    // Copies, of which the compiler knows that what is stored leaves them alone.
+    const uint32_t width = width_;
+    const uint32_t* const sizes = sizes_;
+    const auto add = [=](auto with_places) {
       GRIDFOLD_INDEPENDENT_ITERATIONS
-      for (uint32_t lane = 0; lane < width_; ++lane) {
+      for (uint32_t lane = 0; lane < width; ++lane) {
         const S x = LoadUnaligned<S>(row, lane);
-        const bool exists = !kSome || index < sizes_[lane];
-        const bool is_better = exists & is_before(x, best[lane]);
-        best[lane] = is_better ? x : best[lane];
-        if constexpr (with_places()) places[lane] = is_better ? place : places[lane];
+        const bool exists = !kSome || index < sizes[lane];
+        const Count mask = exists & is_before(x, best[lane]) ? static_cast<Count>(-1) : Count{0};
+        best[lane] = Chosen(mask, x, best[lane]);
+        if constexpr (with_places()) places[lane] = Chosen(mask, place, places[lane]);
       }
     };
     extremes_.places ? add(std::true_type()) : add(std::false_type());
   }
 
+  // x where all bits of the mask are set, y where none is. Not by a condition, which compilers make
+  // of it stores of single lanes, that take many times longer.
+  template <class X>
+  static X Chosen(Count mask, X x, X y) {
+    const Count bits = (std::bit_cast<Count>(x) & mask) | (std::bit_cast<Count>(y) & ~mask);
+    return std::bit_cast<X>(bits);
+  }
+
   void AddExtremesOfLine(const Line<S>& line, uint32_t first, uint32_t lane) {
-    const LineExtremes<S> extremes = LineExtremes<S>::Of(line);
-    if (!extremes.AreFinite()) open_[lane] = 1;
+    const LineExtremes<S> extremes = ExtremesOf(line);
+    if (!extremes.are_finite) open_[lane] = 1;
     if (extremes_.least) {
-      AddExtreme<false>(line, first, extremes.Least(), min_[lane], line_argmin_[lane]);
+      AddExtreme<false>(line, first, extremes.least, min_[lane], line_argmin_[lane]);
     }
     if (extremes_.largest) {
-      AddExtreme<true>(line, first, extremes.Largest(), max_[lane], line_argmax_[lane]);
+      AddExtreme<true>(line, first, extremes.largest, max_[lane], line_argmax_[lane]);
     }
+  }
+
+  LineExtremes<S> ExtremesOf(const Line<S>& line) const {
+    if (!extremes_.least) return LineExtremes<S>::template Of<false, true>(line);
+    if (!extremes_.largest) return LineExtremes<S>::template Of<true, false>(line);
+    return LineExtremes<S>::Of(line);
   }
 
   // Merges the extreme of a further line, which is the first of those that are equal.

@@ -30,9 +30,30 @@ struct Line {
   S operator[](uint32_t i) const { return LoadUnaligned<S>(data, i); }
 };
 
+// Vectors where compilers make none by themselves.
+inline constexpr size_t kLineVectorBytes = 32;
+
 // Elements of which the parts below are multiples: vectors of any size.
 template <class S>
 inline constexpr uint32_t kLinePart = 128 / sizeof(S);
+
+// The last `count` elements of the line, fewer than kLinePart, among as many times `pad` as fill up
+// kLinePart.
+template <class S>
+inline void CopyLast(const Line<S>& line, uint32_t count, S pad, S* part) {
+  constexpr uint32_t kPart = kLinePart<S>;
+  if (line.count < kPart) {
+    std::fill_n(part, kPart, pad);
+    std::memcpy(part, line.data, count * sizeof(S));
+    return;
+  }
+  // In steps whose number the compiler knows: to start a copy of any size takes longer.
+  const std::byte* const last = line.data + (line.count - kPart) * sizeof(S);
+  for (uint32_t i = 0; i < kPart; ++i) {
+    const S x = LoadUnaligned<S>(last, i);
+    part[i] = i < kPart - count ? pad : x;
+  }
+}
 
 // Calls f(data, count) for parts that make up the line, the counts being multiples of kLinePart:
 // loops over them are all vectors. The last part is filled up with `pad`.
@@ -43,8 +64,7 @@ inline void ForEachLinePart(const Line<S>& line, S pad, F f) {
   if (whole != 0) f(line.data, whole);
   if (whole == line.count) return;
   S rest[kPart];
-  std::fill_n(rest, kPart, pad);
-  std::memcpy(rest, line.data + whole * sizeof(S), (line.count - whole) * sizeof(S));
+  CopyLast(line, line.count - whole, pad, rest);
   f(reinterpret_cast<const std::byte*>(rest), kPart);
 }
 
@@ -64,71 +84,91 @@ inline uint32_t NonzerosOf(const Line<S>& line) {
   return total;
 }
 
-// Integers in the order of the elements: compilers make vectors of their extremes. Of
-// floating-point numbers they order -0.0 before 0.0, and NaNs are at the ends.
-template <class S>
-using LineKey = std::conditional_t<std::floating_point<S>,
-                                   std::conditional_t<sizeof(S) == 8, int64_t, int32_t>, S>;
-template <class S>
-inline LineKey<S> LineKeyOf(S x) {
-  if constexpr (std::floating_point<S>) {
-    using Key = LineKey<S>;
-    const Key bits = std::bit_cast<Key>(x);
-    return bits ^ ((bits >> (8 * sizeof(S) - 1)) & std::numeric_limits<Key>::max());
-  } else {
-    return x;
-  }
-}
-// LineKeyOf's inverse.
-template <class S>
-inline S LineElementOf(LineKey<S> key) {
-  if constexpr (std::floating_point<S>) {
-    return std::bit_cast<S>(
-        key ^ ((key >> (8 * sizeof(S) - 1)) & std::numeric_limits<LineKey<S>>::max()));
-  } else {
-    return key;
-  }
-}
-
-// The least and the largest element, as keys. Of zeros that differ in their signs they may be one
-// that is not the first.
+// The least and the largest element. Of zeros that differ in their signs they may be one that is
+// not the first.
 template <class S>
 struct LineExtremes {
-  LineKey<S> least;
-  LineKey<S> largest;
+  S least;
+  S largest;
+  bool are_finite;  // All elements; else the others say nothing.
 
+  // An extreme that is not wanted is any element.
+  template <bool kLeast = true, bool kLargest = true>
   static LineExtremes Of(const Line<S>& line) {
-    const LineKey<S> first = LineKeyOf(line[0]);
-    LineExtremes extremes{first, first};
+    if constexpr (std::floating_point<S>) {
+      return OfFloating<kLeast, kLargest>(line);
+    } else {
+      return OfIntegers<kLeast, kLargest>(line);
+    }
+  }
+
+ private:
+  // Integers in the order of the elements, of 64 bits signed ones: not all instruction sets compare
+  // vectors of others.
+  using Key = std::conditional_t<sizeof(S) == 8, int64_t, S>;
+  static constexpr uint64_t kFlipped = std::is_same_v<S, uint64_t> ? uint64_t{1} << 63 : 0;
+  static Key KeyOf(S x) {
+    return static_cast<Key>(static_cast<Key>(x) ^ static_cast<Key>(kFlipped));
+  }
+
+  template <bool kLeast, bool kLargest>
+  static LineExtremes OfIntegers(const Line<S>& line) {
+    Key least = KeyOf(line[0]);
+    Key largest = least;
     ForEachLinePart(line, line[0], [&](const std::byte* data, uint32_t count) {
-      LineKey<S> least = extremes.least;
-      LineKey<S> largest = extremes.largest;
+      Key least_here = least;
+      Key largest_here = largest;
       for (uint32_t i = 0; i < count; ++i) {
-        const LineKey<S> key = LineKeyOf(LoadUnaligned<S>(data, i));
-        least = std::min(key, least);
-        largest = std::max(key, largest);
+        const Key key = KeyOf(LoadUnaligned<S>(data, i));
+        if constexpr (kLeast) least_here = std::min(key, least_here);
+        if constexpr (kLargest) largest_here = std::max(key, largest_here);
       }
-      extremes = {least, largest};
+      least = least_here;
+      largest = largest_here;
     });
+    return {static_cast<S>(least ^ static_cast<Key>(kFlipped)),
+            static_cast<S>(largest ^ static_cast<Key>(kFlipped)), true};
+  }
+
+  // In vectors that compilers do not make of such a loop, since they must not order NaNs.
+  template <bool kLeast, bool kLargest>
+  static LineExtremes OfFloating(const Line<S>& line) {
+    constexpr uint32_t kVectorLanes = kLineVectorBytes / sizeof(S);
+    constexpr uint32_t kVectors = 2;
+    using Elements [[gnu::vector_size(kLineVectorBytes)]] = S;
+    static_assert(kLinePart<S> % (kVectors * kVectorLanes) == 0);
+    const Elements first = Elements{} + line[0];
+    Elements least[kVectors] = {first, first};
+    Elements largest[kVectors] = {first, first};
+    Elements poison[kVectors] = {};  // NaN from the first element on that is not finite.
+    ForEachLinePart(line, line[0], [&](const std::byte* data, uint32_t count) {
+      for (uint32_t i = 0; i < count; i += kVectors * kVectorLanes) {
+        for (uint32_t v = 0; v < kVectors; ++v) {
+          Elements x;
+          std::memcpy(&x, data + (i + v * kVectorLanes) * sizeof(S), sizeof(x));
+          if constexpr (kLeast) least[v] = x < least[v] ? x : least[v];
+          if constexpr (kLargest) largest[v] = x > largest[v] ? x : largest[v];
+          poison[v] += x - x;
+        }
+      }
+    });
+    least[0] = least[1] < least[0] ? least[1] : least[0];
+    largest[0] = largest[1] > largest[0] ? largest[1] : largest[0];
+    poison[0] += poison[1];
+    LineExtremes extremes{line[0], line[0], true};
+    for (uint32_t lane = 0; lane < kVectorLanes; ++lane) {
+      extremes.least = std::min(extremes.least, least[0][lane]);
+      extremes.largest = std::max(extremes.largest, largest[0][lane]);
+      extremes.are_finite &= poison[0][lane] == 0;
+    }
     return extremes;
   }
-
-  // Whether all elements are.
-  bool AreFinite() const {
-    if constexpr (std::floating_point<S>) {
-      constexpr S kInfinity = std::numeric_limits<S>::infinity();
-      return (least > LineKeyOf(-kInfinity)) & (largest < LineKeyOf(kInfinity));
-    }
-    return true;
-  }
-  S Least() const { return LineElementOf<S>(least); }
-  S Largest() const { return LineElementOf<S>(largest); }
 };
 
 // Whether all elements are finite.
 template <std::floating_point S>
 inline bool IsFiniteLine(const Line<S>& line) {
-  using Key = LineKey<S>;
+  using Key = std::conditional_t<sizeof(S) == 8, int64_t, int32_t>;
   constexpr Key kMagnitude = std::numeric_limits<Key>::max();
   Key largest = 0;
   ForEachLinePart(line, S{0}, [&](const std::byte* data, uint32_t count) {
@@ -141,28 +181,37 @@ inline bool IsFiniteLine(const Line<S>& line) {
   return largest < std::bit_cast<Key>(std::numeric_limits<S>::infinity());
 }
 
-// Whether one of the first kLinePart elements of `data` equals `value`.
-template <class S>
-inline bool LinePartHas(const std::byte* data, S value) {
-  // As wide as the elements.
-  using Word = std::conditional_t<
-      sizeof(S) == 1, uint8_t,
-      std::conditional_t<sizeof(S) == 2, uint16_t,
-                         std::conditional_t<sizeof(S) == 4, uint32_t, uint64_t>>>;
-  Word any = 0;
-  for (uint32_t k = 0; k < kLinePart<S>; ++k) {
-    any |= LoadUnaligned<S>(data, k) == value ? Word{1} : Word{0};
+// Whether one of `kVectors` vectors of elements from `data` on has an element that equals `value`.
+template <uint32_t kVectors, class S>
+inline bool VectorsHave(const std::byte* data, S value) {
+  using Elements [[gnu::vector_size(kLineVectorBytes)]] = S;
+  const Elements values = Elements{} + value;
+  decltype(values == values) equal = {};
+  for (uint32_t v = 0; v < kVectors; ++v) {
+    Elements x;
+    std::memcpy(&x, data + v * kLineVectorBytes, sizeof(x));
+    equal |= x == values;
   }
-  return any != 0;
+  uint64_t words[kLineVectorBytes / sizeof(uint64_t)];
+  std::memcpy(words, &equal, sizeof(words));
+  return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
 // Where the first element stands that equals `value`; of the line all the same where none does, as
 // none equals a NaN, nor what its owner has changed meanwhile.
 template <class S>
 inline uint32_t FirstOf(const Line<S>& line, S value) {
-  constexpr uint32_t kPart = kLinePart<S>;
+  constexpr uint32_t kVectorLanes = kLineVectorBytes / sizeof(S);
+  constexpr uint32_t kVectors = kLinePart<S> / kVectorLanes;
   uint32_t i = 0;
-  while (i + kPart <= line.count && !LinePartHas(line.data + i * sizeof(S), value)) i += kPart;
+  const auto skip = [&]<uint32_t kCount>() {
+    while (i + kCount * kVectorLanes <= line.count &&
+           !VectorsHave<kCount>(line.data + i * sizeof(S), value)) {
+      i += kCount * kVectorLanes;
+    }
+  };
+  skip.template operator()<kVectors>();
+  skip.template operator()<1>();
   while (i < line.count && line[i] != value) ++i;
   return std::min(i, line.count - 1);
 }

@@ -11,7 +11,9 @@
 #include <type_traits>
 
 #include "kernels/cpu/reduce/brief_line.h"
+#include "kernels/cpu/reduce/line_magnitudes.h"
 #include "kernels/cpu/reduce/moment.h"
+#include "kernels/cpu/reduce/narrow_block.h"
 #include "kernels/cpu/reduce/seen_bits.h"
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/arithmetic/wide_integer.h"
@@ -30,8 +32,6 @@ inline constexpr uint32_t kBriefElements = 65535;
 // The bits of counts of elements.
 inline constexpr int kBriefCountBits = 16;
 static_assert(kBriefElements < 1 << kBriefCountBits);
-
-inline constexpr uint32_t kBlockLanes = 8;
 
 // Calls f<lanes>(first) for blocks of lanes that make up [0, width): their accumulators, whose
 // number the compiler knows, stay in registers from row to row.
@@ -79,16 +79,30 @@ class BriefMoments<S> {
     std::fill_n(lost_, width, kNothing.lost);
   }
 
+  // Adds a block of kLanes columns, the first of which goes to lane `first`.
+  template <Moment kMoment, uint32_t kLanes>
+  void AddBlock(const Tile<S>& tile, uint32_t first) {
+    Block<kMoment, kLanes> block;
+    for (uint32_t lane = 0; lane < kLanes; ++lane) block.Set(lane, Pair(first + lane));
+    for (uint32_t r = 0; r < tile.rows; ++r) block.AddRow(tile.data + r * tile.stride_bytes);
+    for (uint32_t lane = 0; lane < kLanes; ++lane) Set(first + lane, block.Pair(lane));
+  }
+
+  // The same of kBlockLanes columns that HasNarrowBlockSums; where `are_first`, they are all that
+  // the lanes have so far.
   template <Moment kMoment>
-  void AddTile(const Tile<S>& tile) {
-    ForEachLaneBlock(tile.width, [&]<uint32_t kLanes>(uint32_t first) {
-      Block<kMoment, kLanes> block;
-      for (uint32_t lane = 0; lane < kLanes; ++lane) block.Set(lane, Pair(first + lane));
-      for (uint32_t r = 0; r < tile.rows; ++r) {
-        block.AddRow(tile.data + r * tile.stride_bytes + first * sizeof(S));
-      }
-      for (uint32_t lane = 0; lane < kLanes; ++lane) Set(first + lane, block.Pair(lane));
-    });
+  void AddNarrowBlock(const Tile<S>& tile, const LineMagnitudes<S>& magnitudes, uint32_t first,
+                      bool are_first) {
+    const NarrowBlockSums<kMoment, S> sums(tile, magnitudes);
+    if (are_first) {
+      std::copy_n(sums.high, kBlockLanes, high_ + first);
+      std::copy_n(sums.low, kBlockLanes, low_ + first);
+      std::fill_n(lost_ + first, kBlockLanes, sums.lost);
+      return;
+    }
+    for (uint32_t lane = 0; lane < kBlockLanes; ++lane) {
+      AddSum(first + lane, {sums.high[lane], sums.low[lane], sums.lost});
+    }
   }
 
   // Adds elements of one lane's group.

@@ -1,5 +1,5 @@
 // Where the magnitudes of a line of floating-point numbers lie, which says how its sums can be
-// made: exactly (narrow_line.h), or but for a bound (anchored_line.h).
+// made: exactly (narrow_line.h, narrow_block.h), or but for a bound (anchored_line.h).
 #ifndef GRIDFOLD_KERNELS_CPU_REDUCE_LINE_MAGNITUDES_H_
 #define GRIDFOLD_KERNELS_CPU_REDUCE_LINE_MAGNITUDES_H_
 
@@ -54,10 +54,11 @@ struct LineMagnitudes<float> {
   static constexpr uint32_t kInfinity = static_cast<uint32_t>(kInfinityBits<float>);
 };
 
-// Where that of the largest lies, as the bits of a float64 number.
+// Where they lie as the bits of float64 numbers.
 template <>
 struct LineMagnitudes<double> {
   int64_t largest = 0;
+  int64_t smallest = 0;  // Of those that are not 0; 0 where nobody has looked.
 
   static LineMagnitudes Of(const Line<double>& line) {
     LineMagnitudes magnitudes;
@@ -66,17 +67,21 @@ struct LineMagnitudes<double> {
       for (uint32_t i = 0; i < count; ++i) {
         largest = std::max(largest, MagnitudeBitsOf(LoadUnaligned<double>(data, i)));
       }
-      magnitudes = {largest};
+      magnitudes.largest = largest;
     });
     return magnitudes;
   }
 
-  // Whether sums of them are exact in float64: nobody looks.
-  bool AreNarrow() const { return false; }
   // Whether the largest has a square, and that many bits below it, far from the ends of float64.
   bool AreOrdinary() const {
     constexpr int kExponentMax = 400;
     return largest != 0 && TopExponent() >= -kExponentMax && TopExponent() <= kExponentMax;
+  }
+  // Whether they are ordinary, and so near to each other that narrow_block.h has their sums.
+  bool AreNarrow() const {
+    constexpr int64_t kExponentsMax = 34;
+    return AreOrdinary() &&
+           (largest >> kFractionBits) - (smallest >> kFractionBits) <= kExponentsMax;
   }
   // The power of two above all of them: 2^TopExponent().
   int TopExponent() const { return static_cast<int>(largest >> kFractionBits) - 1022; }

@@ -42,9 +42,10 @@ struct Tile {
 };
 
 // Calls body(lane, element) for all elements. Calls for different lanes must not touch the same
-// memory: that is promised to the compiler.
+// memory: that is promised to the compiler. The tile is a copy, of which it knows that what is
+// stored leaves it alone.
 template <class S, class Body>
-inline void ForEachElement(const Tile<S>& tile, Body body) {
+inline void ForEachElement(Tile<S> tile, Body body) {
   for (uint32_t r = 0; r < tile.rows; ++r) {
     const std::byte* row = tile.data + r * tile.stride_bytes;
     GRIDFOLD_INDEPENDENT_ITERATIONS

@@ -72,8 +72,8 @@ inline bool MergeExtremesOfWhole(const Tile<S>& tile, const ColumnMap& map,
   if (map.columns != 1 || tile.stride_bytes != tile.width * sizeof(S)) return false;
   const Line<S> line{tile.data, tile.width * tile.rows};
   const LineExtremes<S> extremes = LineExtremes<S>::Of(line);
-  if (!extremes.AreFinite()) return false;
-  MergeExtremes(tile, map, 0, extremes.Least(), extremes.Largest(), state);
+  if (!extremes.are_finite) return false;
+  MergeExtremes(tile, map, 0, extremes.least, extremes.largest, state);
   return true;
 }
 
