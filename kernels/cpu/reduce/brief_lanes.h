@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "kernels/cpu/reduce/anchored_line.h"
+#include "kernels/cpu/reduce/brief_extremes.h"
 #include "kernels/cpu/reduce/brief_kernels.h"
 #include "kernels/cpu/reduce/brief_line.h"
 #include "kernels/cpu/reduce/brief_moments.h"
@@ -45,9 +46,8 @@ class BriefLanes {
     parts_ = parts;
     width_ = width;
     sizes_ = sizes;
-    least_size_ = least_size;
     count_bits_ = std::bit_width(largest_size);
-    extremes_ = extremes;
+    extremes_.Reset(sizes, least_size, extremes);
     has_lines_ = false;
     ForEachMoment([=]<Moment kMoment>(BriefMoments<S>& moments) { moments.Reset(width); });
     if ((parts & kTallyPart) != 0) std::fill_n(nonzero_, width, Count{0});
@@ -64,7 +64,7 @@ class BriefLanes {
         nonzero_[lane] = static_cast<Count>(nonzero_[lane] + (x != S{0} ? 1 : 0));
       });
     }
-    if ((parts_ & kExtremesPart) != 0) AddExtremes(tile, first_row);
+    if ((parts_ & kExtremesPart) != 0) extremes_.AddTile(tile, first_row);
     if (NeedsPoison()) {
       // NaN from the first element on that is not finite.
       ForEachElement(tile, [this](uint32_t lane, S x) { poison_[lane] += x - x; });
@@ -81,7 +81,7 @@ class BriefLanes {
       line_nonzero_[lane] = (first == 0 ? 0 : line_nonzero_[lane]) + NonzerosOf(line);
     }
     if ((parts_ & kExtremesPart) != 0) {
-      AddExtremesOfLine(line, first, lane);
+      if (!extremes_.AddLine(line, first, lane)) open_[lane] = 1;
     } else if constexpr (std::floating_point<S>) {
       if (NeedsPoison() && !IsFiniteLine(line)) open_[lane] = 1;
     }
@@ -95,18 +95,22 @@ class BriefLanes {
     switch (statistic) {
       case Statistic::kCount:
         return Fill(slots, [this](uint32_t l) { return uint64_t{sizes_[l]}; });
-      case Statistic::kMin: return Fill(slots, [this](uint32_t l) { return Slot(min_[l]); });
-      case Statistic::kMax: return Fill(slots, [this](uint32_t l) { return Slot(max_[l]); });
-      case Statistic::kArgmin: return FillCounts(slots, argmin_, line_argmin_);
-      case Statistic::kArgmax: return FillCounts(slots, argmax_, line_argmax_);
+      case Statistic::kMin:
+        return Fill(slots, [this](uint32_t l) { return Slot(extremes_.Least(l)); });
+      case Statistic::kMax:
+        return Fill(slots, [this](uint32_t l) { return Slot(extremes_.Largest(l)); });
+      case Statistic::kArgmin:
+        return Fill(slots, [this](uint32_t l) { return extremes_.PlaceOfLeast(l); });
+      case Statistic::kArgmax:
+        return Fill(slots, [this](uint32_t l) { return extremes_.PlaceOfLargest(l); });
       case Statistic::kNanCount:
       case Statistic::kInfinityCount: return Fill(slots, [](uint32_t) { return uint64_t{0}; });
-      case Statistic::kNonzeroCount: return FillCounts(slots, nonzero_, line_nonzero_);
+      case Statistic::kNonzeroCount: return FillNonzeros(slots);
       case Statistic::kAll:
-        FillCounts(slots, nonzero_, line_nonzero_);
+        FillNonzeros(slots);
         return Fill(slots, [=, this](uint32_t l) { return uint64_t{slots[l] == sizes_[l]}; });
       case Statistic::kAny:
-        FillCounts(slots, nonzero_, line_nonzero_);
+        FillNonzeros(slots);
         return Fill(slots, [=](uint32_t l) { return uint64_t{slots[l] != 0}; });
       case Statistic::kSum:
       case Statistic::kMean:
@@ -204,98 +208,11 @@ class BriefLanes {
   // A moment is not certain either where an element is not finite.
   bool NeedsPoison() const { return std::floating_point<S> && (parts_ & kMomentParts) == 0; }
 
-  void AddExtremes(const Tile<S>& tile, uint32_t first_row) {
-    for (uint32_t r = 0; r < tile.rows; ++r) {
-      const std::byte* const row = tile.data + r * tile.stride_bytes;
-      const uint32_t index = first_row + r;
-      if (index == 0) {
-        for (uint32_t lane = 0; lane < width_; ++lane) {
-          min_[lane] = max_[lane] = LoadUnaligned<S>(row, lane);
-          argmin_[lane] = argmax_[lane] = 0;
-        }
-        continue;
-      }
-      if (index < least_size_) {
-        AddExtremesOfRow<false>(row, index);
-      } else {
-        AddExtremesOfRow<true>(row, index);
-      }
-    }
-  }
-
-  // Adds a row that all groups have, or some of them.
-  template <bool kSome>
-  void AddExtremesOfRow(const std::byte* row, uint32_t index) {
-    const auto is_less = [](S x, S y) { return x < y; };
-    const auto is_more = [](S x, S y) { return x > y; };
-    if (extremes_.least) AddExtremeOfRow<kSome>(row, index, is_less, min_, argmin_);
-    if (extremes_.largest) AddExtremeOfRow<kSome>(row, index, is_more, max_, argmax_);
-  }
-
-  template <bool kSome, class IsBefore>
-  void AddExtremeOfRow(const std::byte* row, uint32_t index, IsBefore is_before, S* best,
-                       Count* places) {
-    const Count place = static_cast<Count>(index);
-    // Copies, of which the compiler knows that what is stored leaves them alone.
-    const uint32_t width = width_;
-    const uint32_t* const sizes = sizes_;
-    const auto add = [=](auto with_places) {
-      GRIDFOLD_INDEPENDENT_ITERATIONS
-      for (uint32_t lane = 0; lane < width; ++lane) {
-        const S x = LoadUnaligned<S>(row, lane);
-        const bool exists = !kSome || index < sizes[lane];
-        const Count mask = exists & is_before(x, best[lane]) ? static_cast<Count>(-1) : Count{0};
-        best[lane] = Chosen(mask, x, best[lane]);
-        if constexpr (with_places()) places[lane] = Chosen(mask, place, places[lane]);
-      }
-    };
-    extremes_.places ? add(std::true_type()) : add(std::false_type());
-  }
-
-  // x where all bits of the mask are set, y where none is. Not by a condition, which compilers make
-  // of it stores of single lanes, that take many times longer.
-  template <class X>
-  static X Chosen(Count mask, X x, X y) {
-    const Count bits = (std::bit_cast<Count>(x) & mask) | (std::bit_cast<Count>(y) & ~mask);
-    return std::bit_cast<X>(bits);
-  }
-
-  void AddExtremesOfLine(const Line<S>& line, uint32_t first, uint32_t lane) {
-    const LineExtremes<S> extremes = ExtremesOf(line);
-    if (!extremes.are_finite) open_[lane] = 1;
-    if (extremes_.least) {
-      AddExtreme<false>(line, first, extremes.least, min_[lane], line_argmin_[lane]);
-    }
-    if (extremes_.largest) {
-      AddExtreme<true>(line, first, extremes.largest, max_[lane], line_argmax_[lane]);
-    }
-  }
-
-  LineExtremes<S> ExtremesOf(const Line<S>& line) const {
-    if (!extremes_.least) return LineExtremes<S>::template Of<false, true>(line);
-    if (!extremes_.largest) return LineExtremes<S>::template Of<true, false>(line);
-    return LineExtremes<S>::Of(line);
-  }
-
-  // Merges the extreme of a further line, which is the first of those that are equal.
-  template <bool kLargest>
-  void AddExtreme(const Line<S>& line, uint32_t first, S found, S& best, uint32_t& place) {
-    if (first != 0 && !(kLargest ? found > best : found < best)) return;
-    // Of zeros the first one's sign is the answer's.
-    if (extremes_.places || (std::floating_point<S> && found == S{0})) {
-      const uint32_t index = FirstOf(line, found);
-      found = line[index];
-      place = first + index;
-    }
-    best = found;
-  }
-
-  // Of tiles or of lines.
-  void FillCounts(uint64_t* slots, const Count* of_tiles, const uint32_t* of_lines) {
+  void FillNonzeros(uint64_t* slots) {
     if (has_lines_) {
-      Fill(slots, [=](uint32_t l) { return uint64_t{of_lines[l]}; });
+      Fill(slots, [this](uint32_t l) { return uint64_t{line_nonzero_[l]}; });
     } else {
-      Fill(slots, [=](uint32_t l) { return uint64_t{of_tiles[l]}; });
+      Fill(slots, [this](uint32_t l) { return uint64_t{nonzero_[l]}; });
     }
   }
 
@@ -475,22 +392,14 @@ class BriefLanes {
   uint32_t parts_;
   uint32_t width_;
   const uint32_t* sizes_;
-  uint32_t least_size_;
   int count_bits_;  // Of the largest size.
-  ExtremesWanted extremes_;
   bool has_lines_;
   BriefMoments<S> sum_;
   BriefMoments<S> squares_;
   BriefMoments<S> magnitudes_;
-  alignas(kLanesAlignment) S min_[kBriefLanes];
-  alignas(kLanesAlignment) S max_[kBriefLanes];
-  alignas(kLanesAlignment) Count argmin_[kBriefLanes];
-  alignas(kLanesAlignment) Count argmax_[kBriefLanes];
+  BriefExtremes<S> extremes_;
   alignas(kLanesAlignment) Count nonzero_[kBriefLanes];
-  // Of lines, whose counts fit in no byte.
-  uint32_t line_argmin_[kBriefLanes];
-  uint32_t line_argmax_[kBriefLanes];
-  uint32_t line_nonzero_[kBriefLanes];
+  uint32_t line_nonzero_[kBriefLanes];  // Of lines, whose counts fit in no byte.
   alignas(kLanesAlignment) S poison_[kBriefLanes];
   // Not bool: words as wide as the values make vectors with them.
   alignas(kLanesAlignment) uint64_t open_[kBriefLanes];
