@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "client/load/work/array_shape.h"
+#include "client/load/work/group_walk.h"
 
 namespace gridfold::load {
 namespace {
@@ -40,6 +44,37 @@ std::vector<int32_t> DrawKeys(const RequestKind& kind, uint64_t element_count,
   return keys;
 }
 
+// Makes elements count so that one of each group does.
+void CountOneOfEachGroup(const RequestKind& kind, OperationValues& values) {
+  std::vector<bool> has_one(GroupWalk(kind, values).group_count());
+  GroupWalk groups(kind, values);
+  for (uint64_t i = 0; i < values.elements.size(); ++i) {
+    if (values.counts(i)) has_one[groups.GroupOf(i)] = true;
+  }
+  GroupWalk again(kind, values);
+  for (uint64_t i = 0; i < values.elements.size(); ++i) {
+    const uint64_t group = again.GroupOf(i);
+    if (has_one[group]) continue;
+    values.mask[i % values.mask.size()] = 1;
+    has_one[group] = true;
+  }
+}
+
+void DrawMask(const RequestKind& kind, std::mt19937_64& random, OperationValues& values) {
+  std::bernoulli_distribution counts(kind.where->part);
+  values.mask.resize(ProductOf(MaskShape(*kind.where, values.shape)));
+  for (int32_t& element : values.mask) element = counts(random) ? 1 : 0;
+  CountOneOfEachGroup(kind, values);
+}
+
+// Makes of the elements of an array those of the kind's view.
+void ViewElements(const RequestKind& kind, OperationValues& values) {
+  const client::StridedView view = ResolveView(*kind.view, values.shape);
+  values.viewed_elements = std::exchange(values.elements, {});
+  values.elements = TakeView(view, values.shape, values.viewed_elements);
+  values.shape = ShapeOf(view);
+}
+
 }  // namespace
 
 std::vector<uint64_t> SpreadElementCounts(const RequestKind& kind, size_t array_count) {
@@ -54,7 +89,7 @@ std::vector<uint64_t> SpreadElementCounts(const RequestKind& kind, size_t array_
     const double ratio = static_cast<double>(high) / static_cast<double>(low);
     counts[i] = std::clamp(static_cast<uint64_t>(static_cast<double>(low) * std::pow(ratio, part)),
                            low, high);
-    if (kind.column_count > 0) counts[i] -= counts[i] % kind.column_count;
+    counts[i] -= counts[i] % RowElements(kind);
   }
   return counts;
 }
@@ -83,13 +118,17 @@ std::vector<int32_t> DrawValues(const RequestKind& kind, uint64_t element_count,
 
 OperationValues DrawOperation(const RequestKind& kind, uint64_t element_count,
                               std::mt19937_64& random) {
-  OperationValues values{.elements = DrawValues(kind, element_count, random)};
-  if (HasYElements(kind)) values.y_elements = DrawValues(kind, element_count, random);
-  if (HasWeights(kind)) values.weights = DrawValues(kind, element_count, random);
-  if (HasKeys(kind)) values.keys = DrawKeys(kind, element_count, random);
+  OperationValues values{.elements = DrawValues(kind, element_count, random),
+                         .shape = WholeShape(kind, element_count)};
+  if (kind.view) ViewElements(kind, values);
+  const uint64_t count = values.elements.size();
+  if (HasYElements(kind)) values.y_elements = DrawValues(kind, count, random);
+  if (HasWeights(kind)) values.weights = DrawValues(kind, count, random);
+  if (HasKeys(kind)) values.keys = DrawKeys(kind, count, random);
   if (kind.group_by == GroupBy::kSegments) {
-    values.segment_offsets = DrawSegments(kind, element_count, random);
+    values.segment_offsets = DrawSegments(kind, count, random);
   }
+  if (kind.where) DrawMask(kind, random, values);
   return values;
 }
 

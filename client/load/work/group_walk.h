@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "client/load/work/array_shape.h"
 #include "client/load/work/array_values.h"
 #include "client/load/work/scenario.h"
 
@@ -15,54 +16,34 @@ namespace gridfold::load {
 // too. `values` must outlive the walk.
 class GroupWalk {
  public:
-  GroupWalk(const RequestKind& kind, const OperationValues& values)
-      : group_by_(kind.group_by),
-        column_count_(kind.column_count),
-        segment_offsets_(values.segment_offsets),
-        group_count_(CountGroups(values.elements.size())) {}
+  GroupWalk(const RequestKind& kind, const OperationValues& values);
 
   uint64_t group_count() const { return group_count_; }
 
-  uint64_t GroupOf(uint64_t element) {
-    switch (group_by_) {
-      case GroupBy::kAll: return 0;
-      case GroupBy::kRows: return element / column_count_;
-      case GroupBy::kColumns: return element % column_count_;
-      case GroupBy::kSegments:
-        while (element >= segment_offsets_[segment_ + 1]) ++segment_;
-        return segment_;
-    }
-    return 0;
-  }
+  uint64_t GroupOf(uint64_t element);
 
  private:
-  uint64_t CountGroups(uint64_t element_count) const {
-    switch (group_by_) {
-      case GroupBy::kAll: return 1;
-      case GroupBy::kRows: return element_count / column_count_;
-      case GroupBy::kColumns: return column_count_;
-      case GroupBy::kSegments: return segment_offsets_.size() - 1;
-    }
-    return 0;
-  }
+  // A dimension of the array, and how far apart the groups of neighbours along it are: 0 where
+  // these are of one group.
+  struct Dimension {
+    uint64_t extent;
+    uint64_t group_step;
+  };
 
-  const GroupBy group_by_;
-  const uint64_t column_count_;
-  const std::span<const uint64_t> segment_offsets_;
-  const uint64_t group_count_;
+  void AddDimensions(const RequestKind& kind, const Extents& shape);
+
+  const std::span<const uint64_t> segment_offsets_;  // None: groups run along axes.
+  std::vector<Dimension> dimensions_;                // From the innermost out.
+  uint64_t group_count_ = 1;
   uint64_t segment_ = 0;  // Of the element that was asked for last.
 };
 
 // The elements of each group, in their order in memory.
-inline std::vector<std::vector<int32_t>> GroupElements(const RequestKind& kind,
-                                                       const OperationValues& values) {
-  GroupWalk walk(kind, values);
-  std::vector<std::vector<int32_t>> groups(walk.group_count());
-  for (uint64_t i = 0; i < values.elements.size(); ++i) {
-    groups[walk.GroupOf(i)].push_back(values.elements[i]);
-  }
-  return groups;
-}
+std::vector<std::vector<int32_t>> GroupElements(const RequestKind& kind,
+                                                const OperationValues& values);
+
+// The shape of values of which each group has one.
+Extents ResultShape(const RequestKind& kind, const OperationValues& values);
 
 }  // namespace gridfold::load
 

@@ -68,7 +68,7 @@ void SignZeroProducts(const RequestKind& kind, const OperationValues& values,
   for (uint64_t i = 0; i < results.size(); ++i) {
     const uint64_t group = walk.GroupOf(i);
     const bool before = running[group];
-    running[group] = before != (values.elements[i] < 0);
+    running[group] = before != (values.counts(i) && values.elements[i] < 0);
     is_negative[i] = kind.scan_mode == ScanMode::kExclusive ? before : running[group];
   }
   SignZeros(known.element_type, results, is_negative, known.data);
@@ -81,7 +81,7 @@ KnownScan ComputeKnownScan(const RequestKind& kind, const OperationValues& value
   for (uint64_t i = 0; i < values.elements.size(); ++i) {
     int64_t& group = running[walk.GroupOf(i)];
     const int64_t before = group;
-    group = Combine(kind.scan_operation, group, values.elements[i]);
+    if (values.counts(i)) group = Combine(kind.scan_operation, group, values.elements[i]);
     results[i] = kind.scan_mode == ScanMode::kExclusive ? before : group;
   }
   const ElementType type = ScanTypeOf(kind);

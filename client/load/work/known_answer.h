@@ -23,6 +23,7 @@ namespace gridfold::load {
 struct KnownReduction {
   uint64_t group_count = 0;
   std::vector<client::ReductionResult::Entry> entries;
+  std::vector<uint64_t> result_shape;  // Of each entry's values.
 };
 
 struct KnownScan {
@@ -41,6 +42,7 @@ struct KnownHistogram {
 struct KnownQuantiles {
   uint64_t group_count = 0;
   std::vector<client::StatisticValues> values;  // Of each quantile.
+  std::vector<uint64_t> result_shape;           // Of each one's values.
 };
 
 struct KnownTop {

@@ -92,6 +92,7 @@ KnownHistogram ComputeKnownHistogram(const RequestKind& kind, const OperationVal
   // Of counts or of weights: either stays below 2^53.
   std::vector<int64_t> sums(bin_count);
   for (uint64_t i = 0; i < values.elements.size(); ++i) {
+    if (!values.counts(i)) continue;
     const Place place = PlaceIn(axes, values, i);
     known.underflow_count += place.side == Place::Side::kBelow;
     known.overflow_count += place.side == Place::Side::kAbove;

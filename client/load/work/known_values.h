@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gridfold/element_type.h"
 #include "gridfold/reduction.h"
 
@@ -38,6 +39,14 @@ inline bool AreSame(const client::StatisticValues& left, const client::Statistic
                           [](auto a, auto b) { return a == b || (a != a && b != b); });
       },
       left);
+}
+
+// What is wrong with the shape of values; empty where nothing is.
+inline std::string ShapeDifference(const std::vector<uint64_t>& known,
+                                   const std::vector<uint64_t>& shape) {
+  if (shape == known) return "";
+  return absl::StrCat("the shape is [", absl::StrJoin(shape, ", "), "], not [",
+                      absl::StrJoin(known, ", "), "]");
 }
 
 // The first entry of statistics that is not as it must be, by what `name` calls its statistic;

@@ -9,6 +9,7 @@ namespace {
 constexpr absl::Duration kResultExpiry = absl::Minutes(1);
 
 client::Grouping GroupingOf(const RequestKind& kind, const std::vector<uint64_t>& offsets) {
+  if (kind.axes) return client::Axes{*kind.axes};
   switch (kind.group_by) {
     case GroupBy::kRows: return client::Axis{1};
     case GroupBy::kColumns: return client::Axis{0};
@@ -33,33 +34,39 @@ OperationInput InputToRead(const RequestKind& kind) {
   if (HasYElements(kind)) input.y_elements.emplace(client::ResidentArray{});
   if (HasWeights(kind)) input.weights.emplace(client::ResidentArray{});
   if (HasKeys(kind)) input.keys.emplace(client::ResidentArray{});
+  if (kind.where) input.mask.emplace(client::ResidentArray{});
   return input;
 }
 
-client::ReductionOptions ReductionOptionsOf(const RequestKind& kind,
-                                            const std::vector<uint64_t>& segment_offsets) {
+client::ReductionOptions ReductionOptionsOf(const RequestKind& kind, const OperationInput& input) {
   return {.statistics = kind.statistics,
-          .grouping = GroupingOf(kind, segment_offsets),
+          .grouping = GroupingOf(kind, input.segment_offsets),
+          .keep_dimensions = kind.keep_dimensions,
+          .where = input.mask,
           .output_type = kind.output_type};
 }
 
-client::ScanOptions ScanOptionsOf(const RequestKind& kind,
-                                  const std::vector<uint64_t>& segment_offsets) {
+client::ScanOptions ScanOptionsOf(const RequestKind& kind, const OperationInput& input) {
   return {.operation = kind.scan_operation,
           .mode = kind.scan_mode,
-          .grouping = GroupingOf(kind, segment_offsets),
+          .grouping = GroupingOf(kind, input.segment_offsets),
+          .where = input.mask,
           .destination = DestinationOf(kind)};
 }
 
 client::HistogramOptions HistogramOptionsOf(const RequestKind& kind, const OperationInput& input) {
-  return {.bins = BinsOf(kind), .y_array = input.y_elements, .weights = input.weights};
+  return {.bins = BinsOf(kind),
+          .y_array = input.y_elements,
+          .weights = input.weights,
+          .where = input.mask};
 }
 
 client::QuantileOptions QuantileOptionsOf(const RequestKind& kind,
                                           const std::vector<uint64_t>& segment_offsets) {
   return {.quantiles = kind.quantiles,
           .method = kind.quantile_method,
-          .grouping = GroupingOf(kind, segment_offsets)};
+          .grouping = GroupingOf(kind, segment_offsets),
+          .keep_dimensions = kind.keep_dimensions};
 }
 
 client::TopOptions TopOptionsOf(const RequestKind& kind,

@@ -24,16 +24,15 @@ struct OperationInput {
   std::optional<client::ArrayInput> y_elements = std::nullopt;
   std::optional<client::ArrayInput> weights = std::nullopt;
   std::optional<client::ArrayInput> keys = std::nullopt;
+  std::optional<client::ArrayInput> mask = std::nullopt;
   std::vector<uint64_t> segment_offsets = {};
 };
 
 // Arrays that stand for those of a request, to read its answer by.
 OperationInput InputToRead(const RequestKind& kind);
 
-client::ReductionOptions ReductionOptionsOf(const RequestKind& kind,
-                                            const std::vector<uint64_t>& segment_offsets);
-client::ScanOptions ScanOptionsOf(const RequestKind& kind,
-                                  const std::vector<uint64_t>& segment_offsets);
+client::ReductionOptions ReductionOptionsOf(const RequestKind& kind, const OperationInput& input);
+client::ScanOptions ScanOptionsOf(const RequestKind& kind, const OperationInput& input);
 client::HistogramOptions HistogramOptionsOf(const RequestKind& kind, const OperationInput& input);
 client::QuantileOptions QuantileOptionsOf(const RequestKind& kind,
                                           const std::vector<uint64_t>& segment_offsets);

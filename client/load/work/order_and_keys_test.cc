@@ -76,7 +76,7 @@ TEST(KnownAnswerTest, QuantilesOfGroupsAreElementsWhereNothingIsInterpolated) {
                    .element_type = ElementType::kUint8,
                    .column_count = 3,
                    .group_by = GroupBy::kRows};
-  const OperationValues values{.elements = {5, 9, 1, 6, 0, 2}};
+  const OperationValues values{.elements = {5, 9, 1, 6, 0, 2}, .shape = {2, 3}};
   const auto rows = std::get<KnownQuantiles>(ComputeKnownAnswer(kind, values));
   EXPECT_EQ(rows.group_count, 2u);
   EXPECT_THAT(rows.values, ElementsAre(StatisticValues(std::vector<uint64_t>{5, 2}),
@@ -90,13 +90,14 @@ TEST(KnownAnswerTest, QuantilesOfGroupsAreElementsWhereNothingIsInterpolated) {
 TEST(KnownAnswerTest, EqualElementsOfTheTopComeInTheOrderOfTheirIndices) {
   RequestKind kind{
       .operation = OperationKind::kTop, .top_count = 3, .element_type = ElementType::kInt16};
-  const OperationValues values{.elements = {4, 8, -1, 8, 4, 0}};
+  OperationValues values{.elements = {4, 8, -1, 8, 4, 0}};
   const auto largest = std::get<KnownTop>(ComputeKnownAnswer(kind, values));
   EXPECT_EQ(largest.values, StatisticValues(std::vector<int64_t>{8, 8, 4}));
   EXPECT_THAT(largest.indices, ElementsAre(1, 3, 0));
   kind.top_smallest = true;
   kind.column_count = 2;
   kind.group_by = GroupBy::kColumns;
+  values.shape = {3, 2};
   const auto smallest = std::get<KnownTop>(ComputeKnownAnswer(kind, values));
   EXPECT_EQ(smallest.values, StatisticValues(std::vector<int64_t>{-1, 4, 4, 0, 8, 8}));
   EXPECT_THAT(smallest.indices, ElementsAre(1, 0, 2, 2, 0, 1));

@@ -25,6 +25,9 @@ constexpr uint32_t kYDataField = v1::HistogramStreamRequest::kYDataFieldNumber;
 constexpr uint32_t kWeightsField = v1::HistogramStreamRequest::kWeightsFieldNumber;
 static_assert(kDataField == v1::HistogramStreamRequest::kDataFieldNumber);
 static_assert(kDataField == v1::ScanStreamRequest::kDataFieldNumber);
+constexpr uint32_t kMaskField = v1::ReduceStreamRequest::kWhereFieldNumber;
+static_assert(kMaskField == v1::ScanStreamRequest::kWhereFieldNumber);
+constexpr uint32_t kHistogramMaskField = v1::HistogramStreamRequest::kWhereFieldNumber;
 constexpr uint32_t kElementCountField = v1::ReduceStreamRequest::kElementCountFieldNumber;
 static_assert(kElementCountField == v1::HistogramStreamRequest::kElementCountFieldNumber);
 static_assert(kElementCountField == v1::ScanStreamRequest::kElementCountFieldNumber);
@@ -44,11 +47,9 @@ grpc::ByteBuffer ToByteBuffer(const client::WireMessage& message) {
 void AddOperation(const RequestKind& kind, const OperationInput& input, client::Batch& batch) {
   switch (kind.operation) {
     case OperationKind::kReduce:
-      batch.ReduceArray(input.elements, ReductionOptionsOf(kind, input.segment_offsets));
+      batch.ReduceArray(input.elements, ReductionOptionsOf(kind, input));
       break;
-    case OperationKind::kScan:
-      batch.ScanArray(input.elements, ScanOptionsOf(kind, input.segment_offsets));
-      break;
+    case OperationKind::kScan: batch.ScanArray(input.elements, ScanOptionsOf(kind, input)); break;
     case OperationKind::kHistogram:
       batch.ComputeHistogram(input.elements, HistogramOptionsOf(kind, input));
       break;
@@ -71,9 +72,8 @@ client::Batch BatchOf(const RequestKind& kind, const std::vector<OperationInput>
 client::WireMessage ToWire(const RequestKind& kind, const OperationInput& input) {
   switch (kind.operation) {
     case OperationKind::kReduce:
-      return client::ToWire(input.elements, ReductionOptionsOf(kind, input.segment_offsets));
-    case OperationKind::kScan:
-      return client::ToWire(input.elements, ScanOptionsOf(kind, input.segment_offsets));
+      return client::ToWire(input.elements, ReductionOptionsOf(kind, input));
+    case OperationKind::kScan: return client::ToWire(input.elements, ScanOptionsOf(kind, input));
     case OperationKind::kHistogram:
       return client::ToWire(input.elements, HistogramOptionsOf(kind, input));
     case OperationKind::kQuantiles:
@@ -98,27 +98,36 @@ client::WireMessage StreamHeader(const google::protobuf::MessageLite& request,
   return header;
 }
 
+// A request about elements, and a mask where the kind has one, that the stream brings.
+template <typename Request>
+Request OfStream(const RequestKind& kind, Request request) {
+  *request.mutable_array() =
+      client::ToProto(client::StreamedArray{.element_type = kind.element_type,
+                                            .column_count = kind.column_count,
+                                            .row_shape = kind.row_shape});
+  if (kind.where) {
+    *request.mutable_where() =
+        client::ToProto(client::StreamedArray{.element_type = client::ElementType::kBool});
+  }
+  return request;
+}
+
 client::WireMessage StreamHeader(const RequestKind& kind, const StreamedInput& input) {
-  const v1::ArraySource array = client::ToProto(
-      client::StreamedArray{.element_type = kind.element_type, .column_count = kind.column_count});
   const uint64_t element_count =
       input.elements.size() / client::ElementSizeBytes(kind.element_type);
+  OperationInput options = InputToRead(kind);
+  options.segment_offsets = input.segment_offsets;
   switch (kind.operation) {
-    case OperationKind::kReduce: {
-      auto request = client::ToProto(ReductionOptionsOf(kind, input.segment_offsets));
-      *request.mutable_array() = array;
-      return StreamHeader(request, element_count);
-    }
-    case OperationKind::kScan: {
-      auto request = client::ToProto(ScanOptionsOf(kind, input.segment_offsets));
-      *request.mutable_array() = array;
-      return StreamHeader(request, element_count);
-    }
+    case OperationKind::kReduce:
+      return StreamHeader(OfStream(kind, client::ToProto(ReductionOptionsOf(kind, options))),
+                          element_count);
+    case OperationKind::kScan:
+      return StreamHeader(OfStream(kind, client::ToProto(ScanOptionsOf(kind, options))),
+                          element_count);
     case OperationKind::kHistogram: {
-      auto request = client::ToProto(HistogramOptionsOf(kind, InputToRead(kind)));
-      *request.mutable_array() = array;
-      if (!input.y_elements.empty()) *request.mutable_y_array() = array;
-      if (!input.weights.empty()) *request.mutable_weights() = array;
+      auto request = OfStream(kind, client::ToProto(HistogramOptionsOf(kind, options)));
+      if (!input.y_elements.empty()) *request.mutable_y_array() = request.array();
+      if (!input.weights.empty()) *request.mutable_weights() = request.array();
       return StreamHeader(request, element_count);
     }
     case OperationKind::kKeyedReduction:
@@ -139,6 +148,10 @@ struct StreamedArrayField {
   uint64_t element_bytes;
 };
 
+uint32_t MaskField(const RequestKind& kind) {
+  return kind.operation == OperationKind::kHistogram ? kHistogramMaskField : kMaskField;
+}
+
 std::vector<StreamedArrayField> StreamedArraysOf(const RequestKind& kind,
                                                  const StreamedInput& input) {
   const uint64_t element_bytes = client::ElementSizeBytes(kind.element_type);
@@ -150,6 +163,7 @@ std::vector<StreamedArrayField> StreamedArraysOf(const RequestKind& kind,
   std::vector<StreamedArrayField> arrays = {{kDataField, input.elements, element_bytes}};
   if (HasYElements(kind)) arrays.push_back({kYDataField, input.y_elements, element_bytes});
   if (HasWeights(kind)) arrays.push_back({kWeightsField, input.weights, element_bytes});
+  if (kind.where) arrays.push_back({MaskField(kind), input.mask, 1});
   return arrays;
 }
 

@@ -43,6 +43,7 @@ struct StreamedInput {
   std::string y_elements = "";
   std::string weights = "";
   std::string keys = "";
+  std::string mask = "";
   std::vector<uint64_t> segment_offsets = {};
 };
 

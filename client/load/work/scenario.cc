@@ -8,16 +8,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/library/security.h"
+#include "client/load/work/array_shape.h"
 #include "client/load/work/group_totals.h"
+#include "client/load/work/shape_rules.h"
+#include "client/load/work/wrong_field.h"
 
 namespace gridfold::load {
 namespace {
 
 using client::ElementType;
 
-// What is generated is kept with four bytes an element while it is prepared.
-constexpr uint64_t kElementCountMax = uint64_t{1} << 34;
-// So are the bins of every known answer.
+// The bins of every known answer are kept.
 constexpr uint64_t kBinCountMax = uint64_t{1} << 24;
 constexpr uint64_t kBatchSizeMax = 1 << 16;
 // Float64 holds integers below 2^53 exactly.
@@ -25,7 +26,6 @@ constexpr double kExactBits = 53;
 constexpr double kExactEnd = 0x1p53;
 constexpr double kInt64End = 0x1p63;
 constexpr uint64_t kQuantileCountMax = 256;
-constexpr uint64_t kColumnCountOfRelationsMax = 64;
 
 // Of all integers up to the end, the type holds each exactly.
 std::pair<int64_t, int64_t> ExactRange(ElementType type) {
@@ -54,39 +54,13 @@ bool IsBitwise(client::Statistic statistic) {
          statistic == client::Statistic::kBitwiseOr || statistic == client::Statistic::kBitwiseXor;
 }
 
-absl::Status Wrong(const std::string& path, const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat(path, ": ", what));
-}
-
-absl::Status ValidateElements(const RequestKind& kind, const std::string& path) {
-  std::vector<uint64_t> counts = kind.elements.choices;
-  if (kind.elements.log_uniform) {
-    const auto [low, high] = *kind.elements.log_uniform;
-    if (low > high) return Wrong(path + ".elements", "the first bound is above the second");
-    counts = {low, high};
-  }
-  if (counts.empty()) return Wrong(path + ".elements", "must not be empty");
-  for (const uint64_t count : counts) {
-    if (count < 1 || count > kElementCountMax) {
-      return Wrong(path + ".elements", "must be from 1 to 2^34");
-    }
-    // Drawn counts are cut to whole rows, but need one.
-    if (kind.elements.log_uniform) {
-      if (count < kind.column_count) return Wrong(path + ".elements", "must be at least columns");
-    } else if (kind.column_count > 0 && count % kind.column_count != 0) {
-      return Wrong(path + ".elements", "must be a multiple of columns");
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ValidateValues(const RequestKind& kind, const std::string& path) {
   const auto [low, high] = ExactRange(kind.element_type);
   if (kind.value_min > kind.value_max) {
-    return Wrong(path + ".values", "the first is above the second");
+    return WrongField(path + ".values", "the first is above the second");
   }
   if (kind.value_min < low || kind.value_max > high) {
-    return Wrong(
+    return WrongField(
         path + ".values",
         absl::StrCat("must be from ", low, " to ", high, ", which ",
                      std::string(client::ElementTypeName(kind.element_type)), " holds exactly"));
@@ -101,16 +75,16 @@ bool HasStatistics(const RequestKind& kind) {
 
 absl::Status ValidateStatistics(const RequestKind& kind, const std::string& path) {
   if (kind.operation == OperationKind::kRelation && kind.relations.empty()) {
-    return Wrong(path + ".statistics", "must not be empty");
+    return WrongField(path + ".statistics", "must not be empty");
   }
   if (!HasStatistics(kind)) return absl::OkStatus();
   const bool has_others = HasKeys(kind) && !kind.quantiles.empty();
   if (kind.statistics.empty() && !has_others) {
-    return Wrong(path + ".statistics", "must not be empty");
+    return WrongField(path + ".statistics", "must not be empty");
   }
   for (const client::Statistic statistic : kind.statistics) {
     if (IsBitwise(statistic) && !IsInteger(kind.element_type)) {
-      return Wrong(path + ".statistics", "bitwise statistics need integers");
+      return WrongField(path + ".statistics", "bitwise statistics need integers");
     }
   }
   return absl::OkStatus();
@@ -127,67 +101,59 @@ bool HasRealStatistics(const RequestKind& kind) {
 absl::Status ValidateOutputType(const RequestKind& kind, const std::string& path) {
   if (!kind.output_type) return absl::OkStatus();
   const std::string field = path + ".output_type";
-  if (!HasStatistics(kind)) return Wrong(field, "only reductions have one, also by key");
+  if (!HasStatistics(kind)) return WrongField(field, "only reductions have one, also by key");
   if (*kind.output_type < ElementType::kFloat16 || *kind.output_type > ElementType::kFloat64) {
-    return Wrong(field, "must be float16, bfloat16, float32 or float64");
+    return WrongField(field, "must be float16, bfloat16, float32 or float64");
   }
   if (HasRealStatistics(kind)) return absl::OkStatus();
-  return Wrong(field, "none of the statistics has floating-point values");
+  return WrongField(field, "none of the statistics has floating-point values");
 }
 
 absl::Status ValidateScan(const RequestKind& kind, const std::string& path) {
   const bool is_inline = kind.destination == ResultDestination::kInline;
   if (kind.operation != OperationKind::kScan) {
-    return is_inline ? absl::OkStatus() : Wrong(path + ".destination", "only scans have one");
+    return is_inline ? absl::OkStatus() : WrongField(path + ".destination", "only scans have one");
   }
   const bool has_known_identity = kind.scan_operation == client::ScanOperation::kSum ||
                                   kind.scan_operation == client::ScanOperation::kProduct;
   if (kind.scan_mode == client::ScanMode::kExclusive && !has_known_identity) {
-    return Wrong(path + ".mode", "exclusive scans must be sums or products");
+    return WrongField(path + ".mode", "exclusive scans must be sums or products");
+  }
+  if (kind.where && !has_known_identity) {
+    return WrongField(path + ".where", "scans with a mask must be sums or products");
   }
   if (is_inline) return absl::OkStatus();
   if (kind.transport == ArrayTransport::kStream) {
-    return Wrong(path + ".destination", "the results of a stream are its messages");
+    return WrongField(path + ".destination", "the results of a stream are its messages");
   }
-  if (kind.batch_size > 0) return Wrong(path + ".destination", "batches answer with the results");
+  if (kind.batch_size > 0)
+    return WrongField(path + ".destination", "batches answer with the results");
   return absl::OkStatus();
 }
 
 absl::Status ValidateBins(const RequestKind& kind, const std::string& path) {
   if (kind.operation != OperationKind::kHistogram) return absl::OkStatus();
-  if (kind.bin_count < 1) return Wrong(path + ".bins", "must be at least 1");
+  if (kind.bin_count < 1) return WrongField(path + ".bins", "must be at least 1");
   if (std::max(kind.bin_count, kind.y_bin_count) > kBinCountMax ||
       kind.bin_count * std::max<uint64_t>(1, kind.y_bin_count) > kBinCountMax) {
-    return Wrong(path + ".bins", "must be 2^24 at most, in two dimensions together");
+    return WrongField(path + ".bins", "must be 2^24 at most, in two dimensions together");
   }
   if (kind.bin_layout == BinLayout::kInteger) {
-    if (!IsInteger(kind.element_type)) return Wrong(path + ".layout", "integer bins need integers");
-    if (kind.bin_range) return Wrong(path + ".range", "integer bins begin with the first value");
+    if (!IsInteger(kind.element_type))
+      return WrongField(path + ".layout", "integer bins need integers");
+    if (kind.bin_range)
+      return WrongField(path + ".range", "integer bins begin with the first value");
     return absl::OkStatus();
   }
   if (kind.bin_range &&
       !(std::isfinite(kind.bin_range->first) && std::isfinite(kind.bin_range->second) &&
         kind.bin_range->first < kind.bin_range->second)) {
-    return Wrong(path + ".range", "must be two finite numbers, the first below the second");
+    return WrongField(path + ".range", "must be two finite numbers, the first below the second");
   }
   if (!kind.bin_range && kind.value_min == kind.value_max) {
-    return Wrong(path + ".range", "must be given where all values are the same");
+    return WrongField(path + ".range", "must be given where all values are the same");
   }
   return absl::OkStatus();
-}
-
-uint64_t ElementCountMin(const RequestKind& kind) {
-  const ElementCounts& elements = kind.elements;
-  if (!elements.log_uniform) {
-    return *std::min_element(elements.choices.begin(), elements.choices.end());
-  }
-  const uint64_t count = elements.log_uniform->first;
-  return kind.column_count > 0 ? count - count % kind.column_count : count;
-}
-
-uint64_t ElementCountMax(const ElementCounts& elements) {
-  if (elements.log_uniform) return elements.log_uniform->second;
-  return *std::max_element(elements.choices.begin(), elements.choices.end());
 }
 
 double MagnitudeMax(const RequestKind& kind) {
@@ -202,37 +168,20 @@ absl::Status ValidateSums(const RequestKind& kind, const std::string& path) {
                        kind.scan_operation == client::ScanOperation::kSum;
   const bool is_relation = kind.operation == OperationKind::kRelation;
   if (!is_weighted && !is_scan && !is_relation) return absl::OkStatus();
-  const double largest = static_cast<double>(ElementCountMax(kind.elements)) * MagnitudeMax(kind);
+  const double largest = static_cast<double>(OperationElementsMax(kind)) * MagnitudeMax(kind);
   if (largest >= kExactEnd) {
-    return Wrong(path + ".values", "sums of so many must stay below 2^53");
+    return WrongField(path + ".values", "sums of so many must stay below 2^53");
   }
   if (is_relation && IsInteger(kind.element_type) && largest * MagnitudeMax(kind) >= kInt64End) {
-    return Wrong(path + ".values", "dot products of so many integers must stay below 2^63");
+    return WrongField(path + ".values", "dot products of so many integers must stay below 2^63");
   }
   return absl::OkStatus();
 }
 
-// The elements that every group of any array has at least.
-uint64_t GroupElementsMin(const RequestKind& kind) {
-  switch (kind.group_by) {
-    case GroupBy::kRows: return kind.column_count;
-    case GroupBy::kColumns: return ElementCountMin(kind) / kind.column_count;
-    case GroupBy::kSegments: return 1;
-    case GroupBy::kAll: break;
-  }
-  return ElementCountMin(kind);
-}
-
-uint64_t GroupElementsMax(const RequestKind& kind) {
-  const uint64_t count = ElementCountMax(kind.elements);
-  if (HasKeys(kind)) return (count + kind.key_count - 1) / kind.key_count;
-  switch (kind.group_by) {
-    case GroupBy::kRows: return kind.column_count;
-    case GroupBy::kColumns: return count / kind.column_count;
-    case GroupBy::kSegments: return std::min(count, 2 * kind.segment_elements - 1);
-    case GroupBy::kAll: break;
-  }
-  return count;
+// The elements of the largest group, by key too.
+uint64_t FactorCountMax(const RequestKind& kind) {
+  if (!HasKeys(kind)) return GroupElementsMax(kind);
+  return (ElementCountMax(kind) + kind.key_count - 1) / kind.key_count;
 }
 
 // Products are known as long as float64 holds them exactly, whatever the order in which they are
@@ -245,12 +194,13 @@ absl::Status ValidateProducts(const RequestKind& kind, const std::string& path) 
                        kind.scan_operation == client::ScanOperation::kProduct;
   if (!is_statistic && !is_scan) return absl::OkStatus();
   if (is_statistic && kind.transport == ArrayTransport::kStream && !IsInteger(kind.element_type)) {
-    return Wrong(path + ".statistics", "streams have no products of floating-point elements");
+    return WrongField(path + ".statistics", "streams have no products of floating-point elements");
   }
   const double bits =
-      static_cast<double>(GroupElementsMax(kind)) * std::log2(std::max(1.0, MagnitudeMax(kind)));
+      static_cast<double>(FactorCountMax(kind)) * std::log2(std::max(1.0, MagnitudeMax(kind)));
   if (bits >= kExactBits) {
-    return Wrong(path + ".values", "products of so many must stay below 2^53: take -1 to 1, say");
+    return WrongField(path + ".values",
+                      "products of so many must stay below 2^53: take -1 to 1, say");
   }
   return absl::OkStatus();
 }
@@ -258,20 +208,20 @@ absl::Status ValidateProducts(const RequestKind& kind, const std::string& path) 
 absl::Status ValidateOrder(const RequestKind& kind, const std::string& path) {
   if (kind.operation == OperationKind::kTop) {
     if (kind.top_count >= 1 && kind.top_count <= GroupElementsMin(kind)) return absl::OkStatus();
-    return Wrong(path + ".k", absl::StrCat("must be from 1 to ", GroupElementsMin(kind),
-                                           ", the elements of the smallest group"));
+    return WrongField(path + ".k", absl::StrCat("must be from 1 to ", GroupElementsMin(kind),
+                                                ", the elements of the smallest group"));
   }
   const bool must_have_some = kind.operation == OperationKind::kQuantiles;
   if (!must_have_some && !HasKeys(kind)) return absl::OkStatus();
   if (kind.quantiles.size() > kQuantileCountMax || (must_have_some && kind.quantiles.empty())) {
-    return Wrong(path + ".quantiles", absl::StrCat("must be 1 to ", kQuantileCountMax));
+    return WrongField(path + ".quantiles", absl::StrCat("must be 1 to ", kQuantileCountMax));
   }
   if (!kind.quantiles.empty() && kind.transport == ArrayTransport::kStream && HasKeys(kind)) {
-    return Wrong(path + ".quantiles", "streams have none");
+    return WrongField(path + ".quantiles", "streams have none");
   }
   for (const double quantile : kind.quantiles) {
     if (!(quantile >= 0 && quantile <= 1)) {
-      return Wrong(path + ".quantiles", "must be from 0 to 1");
+      return WrongField(path + ".quantiles", "must be from 0 to 1");
     }
   }
   return absl::OkStatus();
@@ -279,18 +229,22 @@ absl::Status ValidateOrder(const RequestKind& kind, const std::string& path) {
 
 absl::Status ValidateKeys(const RequestKind& kind, const std::string& path) {
   if (!HasKeys(kind)) return absl::OkStatus();
-  if (!IsInteger(kind.key_type)) return Wrong(path + ".key_type", "keys must be integers");
+  if (!IsInteger(kind.key_type)) return WrongField(path + ".key_type", "keys must be integers");
   if (kind.key_count < 1 || kind.key_count > ElementCountMin(kind)) {
-    return Wrong(path + ".key_count", absl::StrCat("must be from 1 to ", ElementCountMin(kind),
-                                                   ", the smallest number of elements"));
+    return WrongField(path + ".key_count", absl::StrCat("must be from 1 to ", ElementCountMin(kind),
+                                                        ", the smallest number of elements"));
   }
   const int64_t largest = ExactRange(kind.key_type).second;
   if (kind.key_count - 1 > static_cast<uint64_t>(largest)) {
-    return Wrong(path + ".key_count",
-                 absl::StrCat("must be ", largest + 1, " at most, which ",
-                              std::string(client::ElementTypeName(kind.key_type)), " tells apart"));
+    return WrongField(
+        path + ".key_count",
+        absl::StrCat("must be ", largest + 1, " at most, which ",
+                     std::string(client::ElementTypeName(kind.key_type)), " tells apart"));
   }
-  if (kind.column_count > 0) return Wrong(path + ".columns", "keys and values have one dimension");
+  if (WholeDimensionCount(kind) != 1) {
+    return WrongField(path + (kind.row_shape.empty() ? ".columns" : ".row_shape"),
+                      "keys and values have one dimension");
+  }
   return absl::OkStatus();
 }
 
@@ -304,82 +258,39 @@ absl::Status ValidateRpc(const RequestKind& kind, const std::string& path) {
   if (!IsUnaryOnly(kind.operation)) return absl::OkStatus();
   const std::string what = absl::StrCat("operation ", OperationName(kind.operation));
   if (kind.transport == ArrayTransport::kStream) {
-    return Wrong(path + ".transport", absl::StrCat("there is no stream of ", what));
+    return WrongField(path + ".transport", absl::StrCat("there is no stream of ", what));
   }
-  if (kind.batch_size > 0) return Wrong(path + ".batch", absl::StrCat("batches have no ", what));
-  return absl::OkStatus();
-}
-
-// Why the operation has no groups along axes or of segments; empty where it has.
-const char* WhyNoGroups(OperationKind operation) {
-  switch (operation) {
-    case OperationKind::kHistogram: return "histograms have no groups";
-    case OperationKind::kKeyedReduction: return "the groups are those of the keys";
-    case OperationKind::kRelation: return "relations have no groups";
-    case OperationKind::kReduce:
-    case OperationKind::kScan:
-    case OperationKind::kQuantiles:
-    case OperationKind::kTop: break;
-  }
-  return "";
-}
-
-absl::Status ValidateGroups(const RequestKind& kind, const std::string& path) {
-  const std::string why = WhyNoGroups(kind.operation);
-  if (kind.group_by != GroupBy::kAll && !why.empty()) return Wrong(path + ".group_by", why);
-  if (kind.operation == OperationKind::kRelation &&
-      kind.column_count > kColumnCountOfRelationsMax) {
-    return Wrong(path + ".columns", absl::StrCat("relations are those of ",
-                                                 kColumnCountOfRelationsMax, " columns at most"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ValidateShape(const RequestKind& kind, const std::string& path) {
-  const bool is_stream = kind.transport == ArrayTransport::kStream;
-  const bool is_reduction = kind.operation == OperationKind::kReduce;
-  if (kind.group_by == GroupBy::kSegments) {
-    if (kind.column_count > 0) return Wrong(path + ".columns", "segments have one dimension");
-    if (kind.segment_elements < 1 || kind.segment_elements > kElementCountMax) {
-      return Wrong(path + ".segment_elements", "must be from 1 to 2^34");
-    }
-    if (is_stream && !is_reduction)
-      return Wrong(path + ".group_by", "streamed scans have no groups");
-  } else if (kind.group_by != GroupBy::kAll && kind.column_count == 0) {
-    return Wrong(path + ".group_by", "needs columns");
-  }
-  if (is_stream && kind.column_count > 0 && !is_reduction) {
-    return Wrong(path + ".columns", "streams of scans and histograms have one dimension");
-  }
+  if (kind.batch_size > 0)
+    return WrongField(path + ".batch", absl::StrCat("batches have no ", what));
   return absl::OkStatus();
 }
 
 absl::Status ValidateBatch(const RequestKind& kind, const std::string& path) {
   if (kind.batch_size > 0 && kind.transport == ArrayTransport::kStream) {
-    return Wrong(path + ".batch", "streams have one operation");
+    return WrongField(path + ".batch", "streams have one operation");
   }
   if (kind.batch_size > kBatchSizeMax) {
-    return Wrong(path + ".batch", absl::StrCat("must be ", kBatchSizeMax, " at most"));
+    return WrongField(path + ".batch", absl::StrCat("must be ", kBatchSizeMax, " at most"));
   }
   return absl::OkStatus();
 }
 
 absl::Status ValidateCalls(const RequestKind& kind, const std::string& path) {
   if (!(kind.weight > 0 && std::isfinite(kind.weight))) {
-    return Wrong(path + ".weight", "must be above 0");
+    return WrongField(path + ".weight", "must be above 0");
   }
   if (!client::IsHeaderText(kind.tenant)) {
-    return Wrong(path + ".tenant", "must be printable characters without spaces");
+    return WrongField(path + ".tenant", "must be printable characters without spaces");
   }
   if (kind.timeout && *kind.timeout <= absl::ZeroDuration()) {
-    return Wrong(path + ".timeout", "must be above 0");
+    return WrongField(path + ".timeout", "must be above 0");
   }
   if (!(kind.cancelled_part >= 0 && kind.cancelled_part <= 1)) {
-    return Wrong(path + ".cancel", "must be from 0 to 1");
+    return WrongField(path + ".cancel", "must be from 0 to 1");
   }
   if (kind.cancel_within <= absl::ZeroDuration() ||
       kind.cancel_within == absl::InfiniteDuration()) {
-    return Wrong(path + ".cancel_within", "must be above 0, and finite");
+    return WrongField(path + ".cancel_within", "must be above 0, and finite");
   }
   return absl::OkStatus();
 }
@@ -387,13 +298,14 @@ absl::Status ValidateCalls(const RequestKind& kind, const std::string& path) {
 }  // namespace
 
 absl::Status Validate(const Scenario& scenario) {
-  if (scenario.requests.empty()) return Wrong("requests", "must not be empty");
+  if (scenario.requests.empty()) return WrongField("requests", "must not be empty");
   for (size_t i = 0; i < scenario.requests.size(); ++i) {
     const std::string path = absl::StrCat("requests[", i, "]");
     for (const auto check :
-         {ValidateElements, ValidateValues, ValidateStatistics, ValidateOutputType, ValidateScan,
-          ValidateBins, ValidateRpc, ValidateGroups, ValidateShape, ValidateOrder, ValidateKeys,
-          ValidateSums, ValidateProducts, ValidateBatch, ValidateCalls}) {
+         {ValidateRows, ValidateElements, ValidateValues, ValidateStatistics, ValidateOutputType,
+          ValidateScan, ValidateBins, ValidateRpc, ValidateView, ValidateGroups, ValidateAxes,
+          ValidateMask, ValidateOrder, ValidateKeys, ValidateSums, ValidateProducts, ValidateBatch,
+          ValidateCalls}) {
       if (absl::Status status = check(scenario.requests[i], path); !status.ok()) return status;
     }
   }

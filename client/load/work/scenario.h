@@ -64,6 +64,28 @@ struct ElementCounts {
   std::optional<std::pair<uint64_t, uint64_t>> log_uniform = {};  // Both included.
 };
 
+// What of a resident array an operation is about, as client::StridedView says it, but that what is
+// left out follows from the array.
+struct ScenarioView {
+  struct Dimension {
+    uint32_t axis = 0;                             // The array's, from 0.
+    std::optional<uint64_t> count = std::nullopt;  // Nothing: as many as there are.
+    int64_t step = 1;                              // Negative: backwards.
+  };
+  // The indices of its first element, one for each of the array's dimensions. Empty: along each the
+  // lowest, or the highest where steps go backwards.
+  std::vector<uint64_t> first = {};
+  std::vector<Dimension> dimensions = {};  // From the outermost in.
+};
+
+// Which elements count: drawn, but at least one of each group.
+struct ScenarioMask {
+  double part = 1;  // Of all elements.
+  // The mask has so many of the array's last dimensions, and is the same for all indices of the
+  // others. Nothing: all of them.
+  std::optional<uint64_t> dimension_count = std::nullopt;
+};
+
 // One kind of request of a mix. Elements are integers, whatever their type, that the type holds
 // exactly, so that every answer can be told from exact arithmetic.
 struct RequestKind {
@@ -99,7 +121,14 @@ struct RequestKind {
   // Of matrices; 0: one dimension. Relations are those of the columns, or without any of two
   // arrays.
   uint64_t column_count = 0;
+  // In place of columns: the extents of all dimensions but the first.
+  std::vector<uint64_t> row_shape = {};
+  std::optional<ScenarioView> view = std::nullopt;  // Nothing: the whole array.
   GroupBy group_by = GroupBy::kAll;
+  // In place of group_by: the axes along which a group's elements lie, from 0, or back from -1.
+  std::optional<std::vector<int32_t>> axes = std::nullopt;
+  bool keep_dimensions = false;                      // Of what is reduced, with an extent of 1.
+  std::optional<ScenarioMask> where = std::nullopt;  // Nothing: all elements count.
   // Of ragged segments: the mean; each has 1 to about twice as many.
   uint64_t segment_elements = 16;
   Distribution distribution = Distribution::kUniform;

@@ -306,6 +306,168 @@ TEST(ScenarioEdgesTest, Relations) {
        {R"("batch": 0)", R"("batch": 1)", "batch"}});
 }
 
+TEST(ScenarioEdgesTest, ShapesOfRows) {
+  ExpectEdges({
+      {R"("elements": 1, "row_shape": [1, 1, 1, 1, 1, 1, 1])",
+       R"("elements": 1, "row_shape": [1, 1, 1, 1, 1, 1, 1, 1])", "row_shape"},
+      {R"("row_shape": [1])", R"("row_shape": [0])", "row_shape"},
+      {R"("elements": 17179869184, "row_shape": [131072, 131072])",
+       R"("elements": 17179869184, "row_shape": [131072, 131073])", "row_shape"},
+      {R"("row_shape": [8])", R"("row_shape": 8)", "row_shape"},
+      {R"("row_shape": [8])", R"("row_shape": [-8])", "row_shape"},
+      {R"("row_shape": [8])", R"("row_shape": [8], "columns": 8)", "row_shape"},
+      {R"("row_shape": [8, 2])", R"("row_shape": [8, 3])", "elements"},
+      {R"("elements": {"log_uniform": [12, 90]}, "row_shape": [4, 3])",
+       R"("elements": {"log_uniform": [11, 90]}, "row_shape": [4, 3])", "elements"},
+      {R"("row_shape": [8], "group_by": "rows")", R"("row_shape": [8, 2], "group_by": "rows")",
+       "group_by"},
+      {R"("group_by": "segments")", R"("group_by": "segments", "row_shape": [8])", "row_shape"},
+      {R"("operation": "group")", R"("operation": "group", "row_shape": [8])", "row_shape"},
+      {R"("operation": "relate")", R"("operation": "relate", "row_shape": [8])", "row_shape"},
+      {R"("transport": "stream", "row_shape": [8, 2])",
+       R"("transport": "stream", "row_shape": [8, 2], "operation": "scan")", "row_shape"},
+  });
+  EXPECT_EQ(ScenarioErrorOf(R"("elements": 9, "row_shape": [2, 2])"),
+            "requests[0].elements: must be a multiple of the elements of row_shape");
+}
+
+TEST(ScenarioEdgesTest, Axes) {
+  const std::string cube = R"("row_shape": [8, 4], )";
+  std::vector<Edge> edges = {
+      {R"("axes": [2, 0])", R"("axes": [3])", "axes"},
+      {R"("axes": [-3])", R"("axes": [-4])", "axes"},
+      {R"("axes": [0, -2])", R"("axes": [0, -3])", "axes"},
+      {R"("axes": [])", R"("axes": 1)", "axes"},
+      {R"("axes": [1])", R"("axes": [0.5])", "axes"},
+      {R"("axes": [1], "group_by": "all")", R"("axes": [1], "row_shape": [8], "group_by": "rows")",
+       "axes"},
+      {R"("axes": [1], "operation": "scan")", R"("axes": [1, 2], "operation": "scan")", "axes"},
+      {R"("axes": [1], "operation": "topk", "k": 8)", R"("axes": [], "operation": "scan")", "axes"},
+      {R"("operation": "histogram")", R"("axes": [1], "operation": "histogram")", "axes"},
+      {R"("axes": [1, 2], "transport": "stream")", R"("axes": [1], "transport": "stream")", "axes"},
+      {R"("axes": [1, 0], "transport": "stream")", R"("axes": [2, 0], "transport": "stream")",
+       "axes"},
+      {R"("axes": [1], "operation": "topk", "k": 8)", R"("axes": [1], "operation": "topk", "k": 9)",
+       "k"},
+      {R"("keep_dimensions": true)", R"("keep_dimensions": 1)", "keep_dimensions"},
+      {R"("keep_dimensions": true, "operation": "quantile")",
+       R"("keep_dimensions": true, "operation": "topk")", "keep_dimensions"},
+      // Products of 32 elements of up to 2 and of 64 of them.
+      {R"("axes": [1, 2], "elements": 2048, "statistics": ["product"], "values": [1, 2])",
+       R"("axes": [0], "elements": 2048, "statistics": ["product"], "values": [1, 2])", "values"},
+  };
+  for (Edge& edge : edges) {
+    edge.taken = cube + edge.taken;
+    if (edge.refused.find("row_shape") == std::string::npos) edge.refused = cube + edge.refused;
+  }
+  ExpectEdges(edges);
+  EXPECT_EQ(ScenarioErrorOf(R"("keep_dimensions": true, "group_by": "segments")"),
+            "requests[0].keep_dimensions: segments have none to keep");
+  EXPECT_EQ(ScenarioErrorOf(R"("axes": [0], "operation": "relate")"),
+            "requests[0].axes: relations have no groups");
+}
+
+TEST(ScenarioEdgesTest, Masks) {
+  ExpectEdges({
+      {R"("where": 1)", R"("where": 1.001)", "where"},
+      {R"("where": 0.001)", R"("where": 0)", "where"},
+      {R"("where": {"part": 1})", R"("where": {"part": -1})", "where"},
+      {R"("where": {})", R"("where": "half")", "where"},
+      {R"("where": {})", R"("where": {"part": "half"})", "where.part"},
+      {R"("where": {})", R"("where": {"share": 1})", "where.share"},
+      {R"("where": {"dimensions": 1})", R"("where": {"dimensions": 0})", "where.dimensions"},
+      {R"("where": {"dimensions": 2}, "columns": 8)", R"("where": {"dimensions": 3}, "columns": 8)",
+       "where.dimensions"},
+      {R"("where": {"part": 0.5}, "transport": "stream")",
+       R"("where": {"dimensions": 1}, "transport": "stream")", "where.dimensions"},
+      {R"("where": 1, "operation": "histogram")", R"("where": 1, "operation": "quantile")",
+       "where"},
+      {R"("where": 1, "operation": "reduce")", R"("where": 1, "operation": "topk")", "where"},
+      {R"("where": 1, "operation": "scan")", R"("where": 1, "operation": "scan", "scan": "max")",
+       "where"},
+      {R"("where": 1, "operation": "scan", "scan": "product", "values": [1, 1])",
+       R"("where": 1, "operation": "scan", "scan": "min")", "where"},
+      {R"("where": 1)", R"("where": 1, "operation": "group")", "where"},
+  });
+  EXPECT_EQ(ScenarioErrorOf(R"("where": 1, "operation": "relate")"),
+            "requests[0].where: only reductions, scans and histograms have one");
+}
+
+TEST(ScenarioEdgesTest, Views) {
+  // The smaller array has shape [10, 8].
+  const auto request = [](const std::string& view, const std::string& more = "") {
+    return absl::StrCat(R"("elements": [80, 160], "columns": 8, "transport": "resident", )",
+                        R"("view": {)", view, "}", more);
+  };
+  const auto edge = [&](const std::string& taken, const std::string& refused,
+                        const std::string& field) {
+    return Edge{request(taken), request(refused), "view." + field};
+  };
+  ExpectEdges({
+      edge(R"("dimensions": [{"axis": 1}])", R"("dimensions": [{"axis": 2}])",
+           "dimensions[0].axis"),
+      edge(R"("dimensions": [{"axis": 1}, {"axis": 0}])",
+           R"("dimensions": [{"axis": 1}, {"axis": 1}])", "dimensions[1].axis"),
+      edge(R"("dimensions": [{}])", R"("dimensions": [])", "dimensions"),
+      edge(R"("dimensions": [{}])", R"("dimensions": {})", "dimensions"),
+      edge(R"("dimensions": [{}])", R"("dimensions": [1])", "dimensions[0]"),
+      edge(R"("dimensions": [{}])", R"("dimensions": [{}, {"along": 1}])", "dimensions[1].along"),
+      edge(R"("dimensions": [{}])", R"("dimensions": [{"axis": 4294967296}])",
+           "dimensions[0].axis"),
+      edge(R"("dimensions": [{}])", R"("dimensions": [{}], "last": [1, 1])", "last"),
+      edge(R"("dimensions": [{"step": -1}])", R"("dimensions": [{"step": 0}])",
+           "dimensions[0].step"),
+      edge(R"("dimensions": [{"count": 10}])", R"("dimensions": [{"count": 11}])",
+           "dimensions[0].count"),
+      edge(R"("dimensions": [{"count": 1}])", R"("dimensions": [{"count": 0}])",
+           "dimensions[0].count"),
+      edge(R"("dimensions": [{"count": 4, "step": 3}])",
+           R"("dimensions": [{"count": 5, "step": 3}])", "dimensions[0].count"),
+      edge(R"("dimensions": [{"count": 4, "step": -3}])",
+           R"("dimensions": [{"count": 5, "step": -3}])", "dimensions[0].count"),
+      edge(R"("first": [3, 0], "dimensions": [{"count": 3, "step": 3}])",
+           R"("first": [4, 0], "dimensions": [{"count": 3, "step": 3}])", "dimensions[0].count"),
+      edge(R"("first": [6, 0], "dimensions": [{"count": 3, "step": -3}])",
+           R"("first": [5, 0], "dimensions": [{"count": 3, "step": -3}])", "dimensions[0].count"),
+      edge(R"("first": [0, 0], "dimensions": [{"step": -9223372036854775808}])",
+           R"("dimensions": [{"step": -9223372036854775808, "count": 2}])", "dimensions[0].count"),
+      edge(R"("first": [9, 7], "dimensions": [{}])", R"("first": [9, 8], "dimensions": [{}])",
+           "first"),
+      edge(R"("first": [9, 7], "dimensions": [{}])", R"("first": [10, 7], "dimensions": [{}])",
+           "first"),
+      edge(R"("first": [], "dimensions": [{}])", R"("first": [1], "dimensions": [{}])", "first"),
+      edge(R"("first": [1, 1], "dimensions": [{}])", R"("first": [1, 1, 1], "dimensions": [{}])",
+           "first"),
+  });
+  const std::string row = R"("dimensions": [{"axis": 1}])";
+  ExpectEdges({
+      {request(row), R"("elements": 80, "view": {"dimensions": [{}]})", "view"},
+      {request(row), R"("view": {"dimensions": [{}]}, "transport": "shared")", "view"},
+      {request(row, R"(, "operation": "topk", "k": 8)"),
+       request(row, R"(, "operation": "topk", "k": 9)"), "k"},
+      {request(row, R"(, "axes": [-1])"), request(row, R"(, "axes": [1])"), "axes"},
+      {request(row, R"(, "group_by": "segments")"),
+       request(R"("dimensions": [{}, {"axis": 1}])", R"(, "group_by": "segments")"), "view"},
+      {request(R"("dimensions": [{}, {"axis": 1}])", R"(, "group_by": "rows")"),
+       request(row, R"(, "group_by": "rows")"), "group_by"},
+      {request(row, R"(, "operation": "quantile")"), request(row, R"(, "operation": "relate")"),
+       "view"},
+      {request(row, R"(, "where": {"dimensions": 1})"),
+       request(row, R"(, "where": {"dimensions": 2})"), "where.dimensions"},
+      // Of 8 elements up to 64, and of 20 of them.
+      {request(row, R"(, "statistics": ["product"], "values": [1, 64])"),
+       request(R"("dimensions": [{}])", R"(, "statistics": ["product"], "values": [1, 64])"),
+       "values"},
+  });
+  EXPECT_EQ(ScenarioErrorOf(R"("operation": "group", "transport": "resident", "view": {})"),
+            "requests[0].view: not of operation group");
+  EXPECT_EQ(ScenarioErrorOf(R"("view": {"dimensions": [{}]})"),
+            "requests[0].view: only resident arrays have one");
+  EXPECT_EQ(ScenarioErrorOf(request(R"("dimensions": [{"count": 6, "step": 2}])")),
+            "requests[0].view.dimensions[0].count: must be from 1 to 5, the indices from 0 on in "
+            "steps of 2");
+}
+
 TEST(ScenarioEdgesTest, Calls) {
   ExpectEdges({
       {R"("weight": 0.001)", R"("weight": 0)", "weight"},

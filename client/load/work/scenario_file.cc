@@ -101,6 +101,24 @@ class ObjectReader {
     Convert(field[1], key, value.second);
   }
 
+  // Numbers; `what` says so of the field.
+  template <typename T>
+  void ReadList(const std::string& key, const std::string& what, std::vector<T>& values) {
+    const json* const field = Find(key);
+    if (field == nullptr) return;
+    if (!field->is_array()) return Fail(key, absl::StrCat("must be a list of ", what));
+    values.assign(field->size(), T());
+    for (size_t i = 0; i < field->size(); ++i) Convert((*field)[i], key, values[i]);
+  }
+
+  // What `read` makes of an object, which is at `place` of this one.
+  template <typename Function>
+  void ReadObject(const json& object, const std::string& place, Function read) {
+    ObjectReader reader(object, absl::StrCat(path_, ".", place));
+    read(reader);
+    if (error_.ok()) error_ = reader.Finish();
+  }
+
   void Fail(const std::string& key, const std::string& what) {
     if (!error_.ok()) return;
     const std::string separator = path_.empty() || key.empty() ? "" : ".";
@@ -160,14 +178,48 @@ void ReadStatistics(ObjectReader& reader, Parser parse, std::vector<Statistic>& 
   }
 }
 
-void ReadQuantiles(ObjectReader& reader, std::vector<double>& quantiles) {
-  const json* const field = reader.Find("quantiles");
-  if (field == nullptr) return;
-  if (!field->is_array()) return reader.Fail("quantiles", "must be a list of numbers");
-  quantiles.assign(field->size(), 0);
-  for (size_t i = 0; i < field->size(); ++i) {
-    reader.Convert((*field)[i], "quantiles", quantiles[i]);
+void ReadViewedDimension(ObjectReader& reader, ScenarioView::Dimension& dimension) {
+  reader.Read("axis", dimension.axis);
+  if (reader.Find("count") != nullptr) reader.Read("count", dimension.count.emplace());
+  reader.Read("step", dimension.step);
+}
+
+void ReadView(ObjectReader& reader, ScenarioView& view) {
+  reader.ReadList("first", "indices", view.first);
+  const json* const dimensions = reader.Find("dimensions");
+  if (dimensions == nullptr) return;
+  if (!dimensions->is_array()) return reader.Fail("dimensions", "must be a list of objects");
+  for (const json& dimension : *dimensions) {
+    const std::string place = absl::StrCat("dimensions[", view.dimensions.size(), "]");
+    reader.ReadObject(dimension, place, [&](ObjectReader& inner) {
+      ReadViewedDimension(inner, view.dimensions.emplace_back());
+    });
   }
+}
+
+// A part, or an object that says more.
+void ReadMask(ObjectReader& reader, std::optional<ScenarioMask>& mask) {
+  const json* const field = reader.Find("where");
+  if (field == nullptr) return;
+  if (!field->is_object()) return reader.Convert(*field, "where", mask.emplace().part);
+  reader.ReadObject(*field, "where", [&](ObjectReader& inner) {
+    inner.Read("part", mask.emplace().part);
+    if (inner.Find("dimensions") != nullptr) {
+      inner.Read("dimensions", mask->dimension_count.emplace());
+    }
+  });
+}
+
+// Which elements there are groups of, and which of them count.
+void ReadSelection(ObjectReader& reader, RequestKind& kind) {
+  reader.ReadList("row_shape", "extents", kind.row_shape);
+  if (reader.Find("axes") != nullptr) reader.ReadList("axes", "axes", kind.axes.emplace());
+  reader.Read("keep_dimensions", kind.keep_dimensions);
+  if (const json* const view = reader.Find("view")) {
+    reader.ReadObject(*view, "view",
+                      [&](ObjectReader& inner) { ReadView(inner, kind.view.emplace()); });
+  }
+  ReadMask(reader, kind.where);
 }
 
 absl::StatusOr<client::ElementType> ParseType(absl::string_view name) {
@@ -247,7 +299,7 @@ absl::StatusOr<client::QuantileMethod> ParseMethod(absl::string_view name) {
 // What quantiles and the largest elements need.
 void ReadOrder(ObjectReader& reader, RequestKind& kind) {
   if (kind.operation == OperationKind::kQuantiles) kind.quantiles = {0.5};
-  ReadQuantiles(reader, kind.quantiles);
+  reader.ReadList("quantiles", "numbers", kind.quantiles);
   reader.ReadText("method", ParseMethod, kind.quantile_method);
   reader.Read("k", kind.top_count);
   reader.Read("smallest", kind.top_smallest);
@@ -312,6 +364,7 @@ absl::StatusOr<RequestKind> ReadRequestKind(const json& object, const std::strin
   ReadOrder(reader, kind);
   ReadKeys(reader, kind);
   ReadArray(reader, kind);
+  ReadSelection(reader, kind);
   ReadCalls(reader, kind);
   if (kind.name.empty()) {
     kind.name = absl::StrCat(OperationName(kind.operation), " ", TransportName(kind.transport));

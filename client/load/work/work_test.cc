@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "client/library/unary_call.h"
+#include "client/load/work/array_shape.h"
 #include "client/load/work/array_values.h"
 #include "client/load/work/element_encoding.h"
 #include "client/load/work/known_answer.h"
@@ -250,7 +251,8 @@ requests:
 }
 
 KnownReduction Reduce(RequestKind kind, const std::vector<int32_t>& values) {
-  return std::get<KnownReduction>(ComputeKnownAnswer(kind, {.elements = values}));
+  return std::get<KnownReduction>(
+      ComputeKnownAnswer(kind, {.elements = values, .shape = ShapeOf(kind, values.size())}));
 }
 
 TEST(KnownAnswerTest, ReductionsOfRowsAndColumns) {
@@ -295,7 +297,8 @@ TEST(KnownAnswerTest, ScansAndTheirDifferences) {
                          .element_type = client::ElementType::kInt8,
                          .column_count = 2,
                          .group_by = GroupBy::kColumns};
-  const auto known = std::get<KnownScan>(ComputeKnownAnswer(kind, {.elements = {1, 10, 2, 20}}));
+  const auto known =
+      std::get<KnownScan>(ComputeKnownAnswer(kind, {.elements = {1, 10, 2, 20}, .shape = {2, 2}}));
   const std::vector<int64_t> sums = {1, 10, 3, 30};
   ASSERT_EQ(known.element_type, client::ElementType::kInt64);
   std::string data(sizeof(int64_t) * sums.size(), '\0');

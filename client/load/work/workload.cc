@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/command_line/exit_code.h"
 #include "client/load/work/array_values.h"
-#include "client/load/work/element_encoding.h"
+#include "client/load/work/generated_operation.h"
 
 namespace gridfold::load {
 namespace {
@@ -23,7 +23,8 @@ constexpr uint64_t kResultBytesOfKindMax = uint64_t{256} << 20;
 uint64_t BytesOfElement(const RequestKind& kind) {
   const uint64_t array_count = uint64_t{1} + HasYElements(kind) + HasWeights(kind);
   const uint64_t key_bytes = HasKeys(kind) ? client::ElementSizeBytes(kind.key_type) : 0;
-  return array_count * client::ElementSizeBytes(kind.element_type) + key_bytes;
+  const uint64_t mask_bytes = kind.where ? 1 : 0;
+  return array_count * client::ElementSizeBytes(kind.element_type) + key_bytes + mask_bytes;
 }
 
 size_t ArrayCountOf(const RequestKind& kind) {
@@ -39,52 +40,15 @@ size_t ArrayCountOf(const RequestKind& kind) {
 client::ArrayView ViewOf(const ArrayBytes& array) {
   const client::ArrayView view(array.element_type, array.bytes.data(),
                                array.bytes.size() / client::ElementSizeBytes(array.element_type));
-  return array.shape.size() == 2 ? view.WithShape(array.shape[0], array.shape[1]) : view;
-}
-
-// An operation, its arrays as bytes, and what its answer must be.
-struct GeneratedOperation {
-  StreamedInput input;
-  std::shared_ptr<const KnownAnswer> known;
-
-  uint64_t size_bytes() const {
-    return input.elements.size() + input.y_elements.size() + input.weights.size() +
-           input.keys.size();
-  }
-};
-
-GeneratedOperation Generate(const RequestKind& kind, uint64_t element_count,
-                            std::mt19937_64& random) {
-  OperationValues values = DrawOperation(kind, element_count, random);
-  const auto encode = [&](const std::vector<int32_t>& numbers) {
-    return EncodeElements(kind.element_type, std::span<const int32_t>(numbers));
-  };
-  auto known = std::make_shared<const KnownAnswer>(ComputeKnownAnswer(kind, values));
-  return {.input = {.elements = encode(values.elements),
-                    .y_elements = encode(values.y_elements),
-                    .weights = encode(values.weights),
-                    .keys = EncodeElements(kind.key_type, std::span<const int32_t>(values.keys)),
-                    .segment_offsets = std::move(values.segment_offsets)},
-          .known = std::move(known)};
-}
-
-// Bytes as an array of shape [elements] or, with columns, [rows, columns].
-ArrayBytes ArrayOf(client::ElementType type, uint64_t column_count, const std::string& bytes) {
-  const uint64_t element_count = bytes.size() / client::ElementSizeBytes(type);
-  if (column_count == 0) return {type, {element_count}, bytes};
-  return {type, {element_count / column_count, column_count}, bytes};
+  return array.shape.size() == 1 ? view : view.WithShape(array.shape);
 }
 
 // The arrays of all operations, one after the other.
 std::vector<ArrayBytes> ArraysOf(const RequestKind& kind,
                                  const std::vector<GeneratedOperation>& operations) {
   std::vector<ArrayBytes> arrays;
-  for (const auto& [input, known] : operations) {
-    for (const std::string* const bytes : {&input.elements, &input.y_elements, &input.weights}) {
-      if (!bytes->empty()) arrays.push_back(ArrayOf(kind.element_type, kind.column_count, *bytes));
-    }
-    if (!input.keys.empty())
-      arrays.push_back(ArrayOf(kind.key_type, kind.column_count, input.keys));
+  for (const GeneratedOperation& operation : operations) {
+    for (const ArrayBytes& array : ArraysOf(kind, operation)) arrays.push_back(array);
   }
   return arrays;
 }
@@ -94,20 +58,16 @@ std::vector<OperationInput> InputsOf(const std::vector<GeneratedOperation>& oper
                                      const std::vector<client::ArrayInput>& arrays) {
   std::vector<OperationInput> inputs;
   auto next = arrays.begin();
-  for (const auto& [input, known] : operations) {
-    OperationInput& made = inputs.emplace_back(
-        OperationInput{.elements = *next++, .segment_offsets = input.segment_offsets});
-    if (!input.y_elements.empty()) made.y_elements = *next++;
-    if (!input.weights.empty()) made.weights = *next++;
-    if (!input.keys.empty()) made.keys = *next++;
+  for (const GeneratedOperation& operation : operations) {
+    inputs.push_back(InputOf(operation, next));
   }
   return inputs;
 }
 
 uint64_t ResultBytesMax(const std::vector<GeneratedOperation>& scans) {
   size_t largest = 1;
-  for (const auto& [input, known] : scans) {
-    largest = std::max(largest, std::get<KnownScan>(*known).data.size());
+  for (const GeneratedOperation& scan : scans) {
+    largest = std::max(largest, std::get<KnownScan>(*scan.known).data.size());
   }
   return largest;
 }
@@ -166,7 +126,7 @@ absl::Status Workload::PrepareKind(size_t kind_index, const Options& options,
     std::vector<OperationInput> asked;
     for (uint64_t k = 0; k < std::max<uint64_t>(1, kind.batch_size); ++k) {
       const size_t place = (i + k) % operations.size();
-      request.array_bytes += operations[place].size_bytes();
+      request.array_bytes += operations[place].read_bytes(kind);
       request.known.push_back(operations[place].known);
       if (!inputs.empty()) asked.push_back(inputs[place]);
     }
