@@ -248,6 +248,99 @@ class LoadTest(unittest.TestCase):
                 request["name"] = json.dumps(request)
             self.expect_all_right(self.run_requests(requests, "--count", 500))
 
+    def test_sets_of_axes(self):
+        for transport in ["inline", "stream", "resident", "shared"]:
+            base = {"elements": [1200, 4800], "row_shape": [5, 4, 6], "transport": transport,
+                    "element_type": "int16", "values": [-100, 100], "statistics": STATISTICS}
+            requests = [{**base, "axes": axes, "keep_dimensions": len(axes) % 2 == 0}
+                        for axes in ([], [0], [0, 1], [2, 1, 0], [-1], [3, 1, -2], [1, 2, 3, 0])]
+            if transport != "stream":
+                requests += [{**base, "axes": axes, "keep_dimensions": len(axes) % 2 == 1}
+                             for axes in ([1], [2], [0, 2], [0, -1], [1, -1], [0, 2, 3])]
+                requests += [
+                    {**base, "keep_dimensions": True, "batch": 2},
+                    {**base, "operation": "quantile", "axes": [1, 3], "keep_dimensions": True},
+                    {**base, "operation": "quantile", "axes": [0, 2], "method": "lower"},
+                    {**base, "operation": "topk", "k": 3, "axes": [0, 2]},
+                    {**base, "operation": "scan", "axes": [1]},
+                    {**base, "operation": "scan", "axes": [-1], "mode": "exclusive"},
+                ]
+            for request in requests:
+                request["name"] = json.dumps(request)
+            self.expect_all_right(self.run_requests(requests, "--count", 400))
+
+    def test_masks(self):
+        for transport in ["inline", "stream", "resident", "shared"]:
+            for element_type in ["int8", "float32", "uint64"]:
+                low = 0 if element_type.startswith("u") else -100
+                base = {"element_type": element_type, "values": [low, 100], "elements": [30, 3000],
+                        "transport": transport, "where": 0.3}
+                products = {"values": [-1, 1] if low < 0 else [0, 1]}
+                requests = [
+                    {**base, "statistics": STATISTICS},
+                    {**base, "statistics": STATISTICS, "where": 0.001, "columns": 10,
+                     "group_by": "rows"},
+                    {**base, "statistics": STATISTICS, "where": 1, "columns": 10,
+                     "group_by": "columns"},
+                    {**base, "statistics": STATISTICS, "group_by": "segments",
+                     "segment_elements": 4},
+                    {**base, "operation": "scan"},
+                    {**base, **products, "operation": "scan", "scan": "product",
+                     "mode": "exclusive"},
+                    {**base, "operation": "histogram", "bins": 9, "range": [10, 70]},
+                    {**base, "operation": "histogram", "y_bins": 5, "bins": 7, "weighted": True},
+                ]
+                if transport != "stream":
+                    requests += [
+                        {**base, **products, "statistics": ["product", "count"]},
+                        {**base, "row_shape": [5, 2], "statistics": STATISTICS, "axes": [0, 2],
+                         "where": {"part": 0.2, "dimensions": 1}},
+                        {**base, "columns": 10, "operation": "scan", "group_by": "rows",
+                         "where": {"part": 0.5, "dimensions": 2}},
+                        {**base, "columns": 10, "operation": "histogram",
+                         "where": {"part": 0.5, "dimensions": 1}},
+                        {**base, "batch": 5, "statistics": ["sum", "argmin"]},
+                        {**base, "batch": 5, "operation": "scan"},
+                        {**base, "batch": 5, "operation": "histogram"},
+                    ]
+                for request in requests:
+                    request["name"] = json.dumps(request)
+                self.expect_all_right(self.run_requests(requests, "--count", 300))
+
+    def test_views(self):
+        base = {"elements": [3000, 6000], "row_shape": [10, 6], "transport": "resident",
+                "element_type": "int32", "values": [-100, 100], "statistics": STATISTICS}
+        views = [
+            {"dimensions": [{"axis": 0}, {"axis": 1}, {"axis": 2}]},
+            {"dimensions": [{"axis": 2}, {"axis": 0}, {"axis": 1}]},
+            {"dimensions": [{"axis": 0, "step": -3}, {"axis": 2, "step": -1},
+                            {"axis": 1, "step": 4}]},
+            {"first": [49, 0, 5], "dimensions": [{"axis": 2, "step": -2},
+                                                 {"axis": 0, "count": 7, "step": -5}]},
+            {"first": [3, 9, 2], "dimensions": [{"axis": 1, "step": -1, "count": 1},
+                                                {"axis": 0, "step": 1000}]},
+        ]
+        requests = []
+        for view in views:
+            viewed = {**base, "view": view}
+            requests += [viewed, {**viewed, "axes": [0], "keep_dimensions": True},
+                         {**viewed, "axes": [1]}, {**viewed, "axes": [], "where": 0.5},
+                         {**viewed, "axes": [-1, 0], "where": {"part": 0.5, "dimensions": 1}},
+                         {**viewed, "batch": 3, "axes": [1]},
+                         {**viewed, "operation": "scan", "axes": [1]},
+                         {**viewed, "operation": "scan", "where": 0.5, "destination": "resident"},
+                         {**viewed, "operation": "histogram", "bins": 11, "weighted": True,
+                          "where": 0.5},
+                         {**viewed, "operation": "quantile", "axes": [0]},
+                         {**viewed, "operation": "topk", "k": 1, "axes": [1]}]
+        requests.append({**base, "columns": 60, "group_by": "rows", "row_shape": [],
+                         "view": views[1] | {"dimensions": [{"axis": 1}, {"axis": 0}]}})
+        requests.append({"elements": 900, "transport": "resident", "group_by": "segments",
+                         "view": {"dimensions": [{"axis": 0, "step": -2}]}, "where": 0.5})
+        for request in requests:
+            request["name"] = json.dumps(request)
+        self.expect_all_right(self.run_requests(requests, "--count", 1200))
+
     def test_destinations_of_scans(self):
         requests = []
         for transport in ["inline", "resident", "shared"]:
@@ -280,7 +373,7 @@ class LoadTest(unittest.TestCase):
 
     def test_scenarios(self):
         for name in ["small_inline.json", "resident_analytics.json", "shared_memory.json",
-                     "every_shape.yaml", "order_and_keys.yaml"]:
+                     "every_shape.yaml", "order_and_keys.yaml", "parts_of_arrays.yaml"]:
             self.expect_all_right(
                 self.json("--scenario", SCENARIOS / name, *SHORT, "--rate", "100",
                           "--duration", "2s", "--seed", 2))
