@@ -3,6 +3,7 @@ and groups without elements, with a server and without one."""
 
 import itertools
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -76,6 +77,51 @@ class AxesTest(PackageTest):
                                          array.sum(axis, where=mask, initial=dtype.type(7)))
                         self.assert_near(gpu.std(x, axis, where=mask), array.std(axis, where=mask))
 
+    def test_where_beside_arrays_of_any_order(self):
+        array = numbers(np.dtype("f4"), (3, 4, 5), seed=7)
+        mask = np.arange(60).reshape(array.shape) % 3 > 0
+        for (where, gpu), (form, x), axis in itertools.product(
+                self.engines.items(), forms(array), (0, 2, (0, 2), None)):
+            with self.subTest(where=where, form=form, axis=axis):
+                self.assert_near(gpu.mean(x, axis, where=mask), array.mean(axis, where=mask))
+
+    def test_where_that_is_on_the_server(self):
+        array = numbers(np.dtype("f8"), (6, 4), seed=8)
+        mask = np.arange(24).reshape(array.shape) % 3 > 0
+        for where, gpu in self.engines.items():
+            with (self.subTest(where=where), gpu.put(array) as kept, gpu.put(mask) as there,
+                  gpu.put(mask[0]) as row):
+                with mock.patch.object(type(kept), "__array__", side_effect=AssertionError("read")):
+                    for axis in (None, 0, 1):
+                        for given in (mask, there):
+                            self.assert_near(gpu.mean(kept, axis, where=given),
+                                             array.mean(axis, where=mask))
+                self.assert_near(gpu.mean(kept, 1, where=row), array.mean(1, where=mask[0]))
+                self.assert_near(gpu.mean(array, 1, where=there), array.mean(1, where=mask))
+
+    def test_where_of_no_elements_and_of_no_bools(self):
+        empty = np.empty((0, 3), "f4")
+        for where, gpu in self.engines.items():
+            with self.subTest(where=where):
+                with self.assertWarns(RuntimeWarning):
+                    self.assert_same(gpu.mean(empty, 0, where=empty > 0),
+                                     np.full(3, np.nan, "f4"))
+                with gpu.put([[1.0, 2.0]]) as kept:
+                    for x, axis in itertools.product((kept, [[1.0, 2.0]]), (None, 0)):
+                        for ask in (gpu.sum, gpu.mean):
+                            with self.assertRaisesRegex(TypeError, "where: must be of bools"):
+                                ask(x, axis, where=[[0, 1]])
+
+    def test_initial_becomes_an_element(self):
+        mask = np.array([[True, False], [False, False]])
+        for (where, gpu), (dtype, initial) in itertools.product(
+                self.engines.items(), (("i4", 0.5), ("f4", 2**70), ("f8", -2**70), ("u1", True))):
+            array = np.array([[1, 2], [3, 4]], dtype)
+            expected = np.array([max(1, initial), initial]).astype(dtype)
+            with self.subTest(where=where, dtype=dtype), gpu.put(array) as kept:
+                for x in (array, kept):
+                    self.assert_same(gpu.max(x, 1, where=mask, initial=initial), expected)
+
     def test_groups_of_nothing(self):
         array = np.array([[np.nan, np.nan, np.nan], [1, np.nan, 4]])
         for where, gpu in self.engines.items():
@@ -123,6 +169,22 @@ class AxesTest(PackageTest):
                     ask(array, "zero")
                 with self.assertRaises(TypeError):
                     ask(array, None)
+
+    def test_empty_is_a_value_of_the_statistic(self):
+        array = np.array([[np.nan, np.nan], [1, 3]])
+        for where, gpu in self.engines.items():
+            def ask(name, empty):
+                return gpu.reduce(array, [name], 1, ignore_nan=True, empty=empty)[name].tolist()
+            with self.subTest(where=where):
+                for empty in (0, 7, 2.0, np.uint8(5)):
+                    self.assertEqual(ask("argmax", empty), [empty, 1])
+                for empty in (-7, 0.5, 2**70):
+                    with self.assertRaisesRegex(ValueError, "empty"):
+                        ask("argmax", empty)
+                with self.assertRaisesRegex(ValueError, "All-NaN"):
+                    ask("argmax", "error")
+                for empty in (2**64, -2**70, 2**63, -2**63, np.inf):
+                    self.assertEqual(ask("max", empty), [float(empty), 3])
 
 
 if __name__ == "__main__":

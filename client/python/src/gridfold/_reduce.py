@@ -100,7 +100,7 @@ async def reduce(engine: Engine, question: Question, statistics: Sequence[int], 
                                                 empty=empty,
                                                 output_type=_output_type(question, asked))
     except InvalidArgumentError:
-        if not ignores:
+        if not ignores or not isinstance(empty, str):
             raise
         if not _ARGS.isdisjoint(asked):
             raise ValueError("All-NaN slice encountered") from None

@@ -274,7 +274,10 @@ def _to_empty(empty: Any) -> Any:
         return empty
     if not isinstance(empty, (bool, int, float, np.number, np.bool_)):
         raise TypeError(f"empty: must be \"error\", \"nan\" or a number, not {empty!r}")
-    return empty.item() if isinstance(empty, np.generic) else empty
+    value = empty.item() if isinstance(empty, np.generic) else empty
+    # Integers beyond those of 64 bits can be values of floating-point statistics only.
+    is_large = isinstance(value, int) and not -2**63 <= value < 2**64
+    return float(value) if is_large else value
 
 
 def _one(axis: Any) -> Optional[int]:
@@ -283,12 +286,15 @@ def _one(axis: Any) -> Optional[int]:
 
 async def _extreme(self: Reductions, name: str, better: Any, x: Any, axis: Axis, keepdims: bool,
                    initial: Any, where: Any, policy: Policy) -> Any:
-    if initial is not None and not hasattr(x, "_lay_out"):
+    if initial is None:
+        return await self._statistic(name, x, axis, keepdims, where, policy)
+    if not hasattr(x, "_lay_out"):
         x = as_array(x)
         if x.size == 0:
             return getattr(np, name)(x, axis=axis, keepdims=keepdims, initial=initial)
-    value = await self._statistic(name, x, axis, keepdims, where, policy, initial)
-    return value if initial is None else better(value, np.asarray(initial, value.dtype))[()]
+    first = np.asarray(initial, x.dtype)
+    value = await self._statistic(name, x, axis, keepdims, where, policy, first.item())
+    return better(value, first)[()]
 
 
 def _of_kind(x: Any, dtype: Any) -> Any:
