@@ -43,6 +43,19 @@ class PairedTest(PackageTest):
                     self.assertEqual(value, dtype.type(float(expected)) if dtype.kind == "f"
                                      else expected)
 
+    def test_dtypes_that_differ(self):
+        flags = np.array([True, False, True])
+        for name, gpu in self.both():
+            for dtype in NUMBERS:
+                with self.subTest(engine=name, dtype=dtype):
+                    values = np.array([100, 2, 3], dtype)
+                    kind = dtype if dtype.kind == "f" else np.dtype(
+                        np.uint64 if dtype.kind == "u" else np.int64)
+                    for given in ((flags, values), (values, flags)):
+                        self.assert_same(gpu.dot(*given), kind.type(103))
+            self.assertEqual(gpu.dot(flags, flags), 2)
+            self.assertEqual(gpu.dot(np.array([100], "i1"), np.array([200], "u1")), 20_000)
+
     def test_sums_that_cancel_are_exact(self):
         generator = np.random.default_rng(5)
         x = generator.normal(size=999) * 10.0 ** generator.integers(-150, 150, 999)
@@ -102,6 +115,7 @@ class PairedTest(PackageTest):
                 whole = a.astype("i2")
                 self.assert_near(gpu.average(whole, weights=weights),
                                  np.average(whole, weights=weights.astype("f8")).astype("f4"))
+                self.assert_same(gpu.average([1, 2], weights=[1, 3]), np.float64(1.75))
                 with self.assertRaises(gf.InvalidArgumentError):
                     gpu.average(a, weights=np.zeros_like(a))
 
@@ -150,8 +164,11 @@ class PairedTest(PackageTest):
     def test_what_is_refused(self):
         for name, gpu in self.both():
             with self.subTest(engine=name):
-                with self.assertRaises(ValueError):
-                    gpu.dot([1.0, 2.0], [1.0])
+                for ask in (gpu.dot, gpu.vdot):
+                    with self.assertRaisesRegex(ValueError, r"shapes \(2,\) and \(1,\) differ"):
+                        ask([1.0, 2.0], [1.0])
+                with self.assertRaisesRegex(ValueError, "more than 2 dimensions"):
+                    gpu.cov([[1.0, 2.0]], [[[1.0, 2.0]]])
                 with self.assertRaises(ValueError):
                     gpu.dot([[1.0]], [[1.0]])
                 with self.assertRaises(TypeError):

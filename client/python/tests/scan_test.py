@@ -117,11 +117,19 @@ class ScanTest(PackageTest):
         self.assert_same(self.gpu.move_sum(array, 2), np.array([nan, 3, 5, 8]))
         self.assert_same(self.gpu.move_sum(array, 2, 1), np.array([1.0, 3, 5, 8]))
         self.assert_same(self.gpu.move_sum(array, 3, reverse=True), np.array([6, 10.0, nan, nan]))
+        self.assert_same(self.gpu.move_sum(array.reshape(2, 2), 2, axis=0),
+                         np.array([[nan, nan], [4.0, 7]]))
+        self.assert_same(self.gpu.move_sum(array, 2, 0), np.array([1.0, 3, 5, 8]))
+        self.assert_same(self.gpu.move_sum([nan, 1.0], 1, 0), np.array([0.0, 1]))
         self.assert_same(self.gpu.move_mean(array, 2), np.array([nan, 1.5, 2.5, 4]))
         self.assert_same(self.gpu.move_mean(array > 2, 4, 1), np.array([0, 0, 1 / 3, 0.5]))
         self.assert_same(self.gpu.move_sum(array[:0], 2), np.empty(0))
-        for window, least in ((0, None), (2, 3)):
-            with self.assertRaises(ValueError):
+        for name, dtype in itertools.product(("move_sum", "move_mean"), ("i2", "f4")):
+            for axis, shape in ((None, (0,)), (0, (0, 3)), (1, (0, 3))):
+                found = getattr(self.gpu, name)(np.empty((0, 3), dtype), 2, axis=axis)
+                self.assert_same(found, np.empty(shape, "f8" if dtype == "i2" else "f4"), name)
+        for window, least in ((0, None), (2, 3), (2, -1)):
+            with self.assertRaisesRegex(ValueError, f"a window of {window} elements, of which"):
                 self.gpu.move_sum(array, window, least)
 
     def test_dtypes(self):
@@ -129,6 +137,11 @@ class ScanTest(PackageTest):
         self.assert_same(self.gpu.cumsum(small), np.cumsum(small))
         self.assert_same(self.gpu.cumsum(small, dtype=np.float32),
                          np.cumsum(small, dtype=np.float32))
+        # Elements are converted before they are added.
+        for array, dtype in ((np.array([2**62] * 3), np.float64), (np.full(4, 0.5), np.int32)):
+            self.assert_same(self.gpu.cumsum(array, dtype=dtype), np.cumsum(array, dtype=dtype))
+        for array, dtype in ((small[:1], np.int16), (np.ones(3, "f4"), np.float16)):
+            self.assert_same(self.gpu.cumsum(array, dtype=dtype), np.cumsum(array, dtype=dtype))
         halves = np.full(4, 0.1, np.float32)
         self.assert_same(self.gpu.cumsum(halves, dtype=np.float64),
                          np.cumsum(halves, dtype=np.float64))

@@ -243,6 +243,14 @@ class ViewTest(PackageTest):
                                        else np.AxisError):
                     one.swapaxes(0, 2)
 
+    def test_as_many_dimensions_as_the_server_knows(self):
+        array = numbers(np.dtype("i4"), (3,) + (2,) * 7)
+        for where, gpu in self.engines.items():
+            with self.subTest(where=where), gpu.put(array) as kept:
+                self.assert_same(np.asarray(kept[::-2, ..., 0]), array[::-2, ..., 0])
+                for one, other in ((kept, array), (kept.T, array.T)):
+                    self.assert_same(one.sum(axis=(1, 3, 6)), other.sum(axis=(1, 3, 6)))
+
     def test_more_dimensions_than_the_server_knows(self):
         array = numbers(np.dtype("f8"), (3,) + (2,) * 8)
         with self.gpu.put(array) as kept:

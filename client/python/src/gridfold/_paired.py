@@ -215,7 +215,7 @@ def _common(dtypes: list[Any]) -> Any:
     """A dtype that holds the elements of all."""
     if len(set(dtypes)) == 1:
         return dtypes[0] if dtypes[0].kind != "b" else np.dtype(np.uint8)
-    common = np.result_type(*(np.dtype(np.uint8) if one.kind == "b" else one for one in dtypes))
+    common = np.result_type(*dtypes)
     if is_float(common) and any(one.kind in "iu" and one.itemsize == 8 for one in dtypes):
         raise TypeError("64-bit integers would be rounded beside other dtypes: convert them, for "
                         "example by x.astype(\"float64\")")

@@ -132,7 +132,7 @@ def _lay_out(array: Array, axis: Optional[int]) -> tuple[Source, Along, tuple[in
     axes = normalise(axis, array.ndim)
     order = tuple(range(array.ndim))
     if axis is None or array.ndim < 2:
-        return lay_out(np.ascontiguousarray(array), None, in_order=True).source, WHOLE, order
+        return lay_out(np.ascontiguousarray(array), None).source, WHOLE, order
     along = axes[0] if axes else 0
     if not array.flags.c_contiguous and array.flags.f_contiguous:
         order = order[::-1]
