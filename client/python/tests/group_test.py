@@ -62,6 +62,56 @@ class GroupTest(PackageTest):
             medians = gpu.group(self.keys).agg(with_nan, "median").statistics.median
             self.assertEqual(np.flatnonzero(np.isnan(medians)).tolist(), [3 + 4])
 
+    def test_options_and_their_defaults(self):
+        keys, values = [3, 1, 3, 3, 1], np.array([1, 2, 5, 9, np.nan], "f4")
+        large = np.array([2**62, 2**62])
+        for gpu in self.both:
+            group = gpu.group(keys)
+            for found in (gpu.aggregate(keys, values, ["var", "median", "sum"]),
+                          group.agg(values, ["var", "median", "sum"])):
+                for name in ("var", "median", "sum"):
+                    expected = getattr(np, name)(values[[0, 2, 3]])
+                    self.assert_same(found.statistics[name], np.array([np.nan, expected], "f4"))
+            found = group.agg(values, ["var", "median"], ddof=1, ignore_nan=True).statistics
+            self.assert_near(found.var, np.array([np.nan, np.var([1, 5, 9], ddof=1)], "f4"))
+            self.assert_same(found.median, np.array([2, 5], "f4"))
+            for quantiles in (group.quantile, lambda *of, **how: gpu.quantile_by_key(keys, *of,
+                                                                                     **how)):
+                self.assert_same(quantiles(values, 0.75).values, np.array([np.nan, 7]))
+                self.assert_same(quantiles(values, 0.75, ignore_nan=True).values,
+                                 np.array([2.0, 7]))
+            with self.assertRaises(gf.OutOfRangeError):
+                gpu.group([4, 4]).agg(large, "sum")
+            found = gpu.group([4, 4]).agg(large, "sum", overflow="wrap")
+            self.assert_same(found.statistics.sum, large.sum(keepdims=True))
+
+    def test_options_and_their_defaults_of_bins(self):
+        random = np.random.default_rng(41)
+        x, y = random.normal(size=(2, 3000))
+        for gpu in self.both:
+            sums, _ = np.histogram(x, weights=self.values)
+            found = gpu.binned_statistic(x, self.values)
+            np.testing.assert_allclose(found.statistic, sums / np.histogram(x)[0], atol=1e-12)
+            sums, *edges = np.histogram2d(x, y, weights=self.values)
+            with np.errstate(invalid="ignore"):
+                expected = sums / np.histogram2d(x, y)[0]
+            found = gpu.binned_statistic_2d(x, y, self.values)
+            np.testing.assert_allclose(found.statistic, expected, atol=1e-12)
+            self.assert_same(found.x_edge, edges[0])
+            self.assert_same(found.y_edge, edges[1])
+            found = gpu.binned_statistic_dd([x, y], self.values)
+            np.testing.assert_allclose(found.statistic, expected, atol=1e-12)
+            values = np.array([1, 2, 5, np.nan])
+            one, both = ([0, 0, 0, 0], values), ([0, 0, 0, 0], [0, 0, 0, 0], values)
+            for ask, given in ((gpu.binned_statistic, one), (gpu.binned_statistic_2d, both),
+                               (lambda *of, **how: gpu.binned_statistic_dd(of[:2], *of[2:], **how),
+                                both)):
+                self.assertTrue(np.isnan(ask(*given, "var", 1).statistic).all())
+                for options in ({}, {"ddof": 1}):
+                    found = ask(*given, "var", 1, ignore_nan=True, **options)
+                    np.testing.assert_allclose(found.statistic.ravel(),
+                                               [np.var([1, 2, 5], **options)])
+
     def test_every_type(self):
         keys = np.arange(60, dtype="u8") % 7 + 2**63
         for dtype in DTYPES:
@@ -168,6 +218,8 @@ class GroupTest(PackageTest):
                 gpu.group(self.keys).agg(self.values, "mode")
             with self.assertRaises(ValueError):
                 gpu.group(self.keys, first=3).agg(self.values, "sum")
+            with self.assertRaisesRegex(TypeError, "an integer or increasing edges"):
+                gpu.binned_statistic(self.values, self.values, bins="auto")
             with self.assertRaisesRegex(ValueError, "increase strictly"):
                 gpu.binned_statistic_dd([self.values] * 3, self.values, bins=[2, [1, 1], 2])
             with self.assertRaisesRegex(ValueError, "equally many"):

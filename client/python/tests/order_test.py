@@ -1,5 +1,6 @@
 """Quantiles, medians and the largest elements beside NumPy's."""
 
+import itertools
 import unittest
 import warnings
 
@@ -51,6 +52,13 @@ class OrderTest(PackageTest):
                                              np.quantile(array, QUANTILES, axis, method=method))
                         self.assert_same(gpu.quantile(array, 0.3, axis, method="midpoint"),
                                          np.quantile(wide, 0.3, axis, method="midpoint"))
+
+    def test_midpoints_are_interpolated_and_no_means(self):
+        array = np.array([1 / 3, 2.0])
+        self.assertNotEqual(np.quantile(array, 0.3, method="midpoint"), array.mean())
+        for name, gpu in self.both():
+            self.assert_same(gpu.quantile(array, 0.3, method="midpoint"),
+                             np.quantile(array, 0.3, method="midpoint"), name)
 
     def test_medians_of_every_type(self):
         for name, gpu in self.both():
@@ -106,6 +114,15 @@ class OrderTest(PackageTest):
         self.assertEqual(self.gpu.quantile(resident[0], 0.5, method="inverted_cdf",
                                            weights=resident[1]), 4)
 
+    def test_weights_beside_arrays_of_any_order(self):
+        array = np.arange(24.0).reshape(4, 6)[:, ::-1] % 7
+        weights = np.random.default_rng(9).integers(1, 9, (4, 6))
+        for form, given in forms(array):
+            for axis in (None, 0, 1):
+                self.assert_same(
+                    self.gpu.quantile(given, 0.4, axis, method="inverted_cdf", weights=weights),
+                    weighted_quantile(array, weights, 0.4, axis)[()], f"{form} {axis}")
+
     def test_nan(self):
         array = np.array([[1.0, np.nan, 3.0, 2.0], [5.0, 4.0, 8.0, 7.0]])
         with warnings.catch_warnings():
@@ -116,14 +133,34 @@ class OrderTest(PackageTest):
         self.assert_same(self.gpu.nanquantile(array, [0.1, 0.7], 0),
                          np.nanquantile(array, [0.1, 0.7], 0))
         self.assert_same(self.gpu.nanpercentile(array, 40), np.nanpercentile(array, 40))
+        self.assert_same(self.gpu.percentile(array[1], 40), np.percentile(array[1], 40))
         with self.assertWarns(RuntimeWarning):
             self.assertTrue(np.isnan(self.gpu.nanmedian(np.full(3, np.nan))))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # Of NaNs that count nobody is warned.
+            self.assertTrue(np.isnan(self.gpu.median(np.full(3, np.nan))))
+            self.assertEqual(self.gpu.nanmedian([3, 1, 2]), 2)
 
     def test_large_integers_are_exact(self):
         array = np.array([2**63 - 1, 2**63 - 3, -2**63], np.int64)
         self.assert_same(self.gpu.quantile(array, 0.5, method="lower"), np.int64(2**63 - 3))
         unsigned = np.array([2**64 - 1, 2**64 - 2], np.uint64)
         self.assert_same(self.gpu.quantile(unsigned, 0.0, method="nearest"), np.uint64(2**64 - 2))
+
+    def test_no_elements(self):
+        for (name, q), (shape, axis) in itertools.product(
+                (("quantile", [0.5]), ("nanquantile", [0.5]), ("median", []), ("nanmedian", [])),
+                (((0,), None), ((0, 3), 0), ((0, 3), 1))):
+            found = []
+            for module in (self.gpu, np):
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    try:
+                        answer = getattr(module, name)(np.empty(shape), *q, axis=axis).tolist()
+                    except IndexError as error:
+                        answer = str(error)
+                found.append((str(answer), [str(one.message) for one in caught]))
+            self.assertEqual(*found, f"{name} {shape} {axis}")
 
     def test_topk(self):
         for name, gpu in self.both():
@@ -162,15 +199,16 @@ class OrderTest(PackageTest):
 
     def test_faults(self):
         for q in (-0.1, 1.5, np.nan):
-            with self.assertRaises(ValueError):
+            with self.assertRaisesRegex(ValueError, "must be in the range"):
                 self.gpu.quantile([1.0, 2.0], q)
         with self.assertRaises(ValueError):
             self.gpu.quantile([1.0], 0.5, method="cubic")
         for k in (0, 3):
             with self.assertRaises(ValueError):
                 self.gpu.topk([1.0, 2.0], k)
-        with self.assertRaises(ValueError):
-            self.gpu.topk([], 1)
+        for shape in ((0,), (0, 3)):
+            with self.assertRaisesRegex(ValueError, "topk: there are no elements"):
+                self.gpu.topk(np.empty(shape), 1)
         with self.assertRaises(ValueError):
             self.gpu.median([[1.0]], axis=2)
 

@@ -91,8 +91,10 @@ class QuantileSearchTest(PackageTest):
     def test_nan(self):
         parts = [np.array([1.0, np.nan]), np.array([3.0, np.inf])]
         self.assertTrue(np.isnan(search(parts, [0.0, 1.0])[0]).all())
-        self.assert_same(search(parts, [0.0, 0.5], ignore_nan=True)[0], np.array([1.0, 3.0]))
+        self.assert_same(search(parts, [0.0, 0.5, 1.0], ignore_nan=True)[0],
+                         np.array([1.0, 3.0, np.inf]))
         self.assertTrue(np.isnan(search([parts[0][1:]], 0.5, ignore_nan=True)[0]))
+        self.assertEqual(search([parts[0]], 0.5, ignore_nan=True)[0], 1)
 
     def test_what_cannot_be(self):
         with self.assertRaisesRegex(ValueError, "range"):
@@ -112,6 +114,10 @@ class QuantileSearchTest(PackageTest):
             one.result()
         with self.assertRaisesRegex(ValueError, "no elements"):
             one.add(one.count(np.zeros(0, "f4")))
+        ended = gf.QuantileSearch("u1", 0.5)
+        ended.add(ended.count(np.zeros(3, "u1")))
+        with self.assertRaisesRegex(ValueError, "the search has ended"):
+            ended.add(np.zeros(2, np.int64))
 
     def test_counts_of_other_elements_are_noticed(self):
         one = gf.QuantileSearch("f4", 0.5)
