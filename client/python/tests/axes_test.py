@@ -96,6 +96,8 @@ class AxesTest(PackageTest):
                         for given in (mask, there):
                             self.assert_near(gpu.mean(kept, axis, where=given),
                                              array.mean(axis, where=mask))
+                            self.assert_same(gpu.max(kept, axis, where=given, initial=-1),
+                                             array.max(axis, where=mask, initial=-1))
                 self.assert_near(gpu.mean(kept, 1, where=row), array.mean(1, where=mask[0]))
                 self.assert_near(gpu.mean(array, 1, where=there), array.mean(1, where=mask))
 

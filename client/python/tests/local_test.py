@@ -58,7 +58,9 @@ class LocalTest(PackageTest):
         with self.assertRaises(gf.InvalidArgumentError) as caught:
             self.local.reduce([1.5], ["bitwise_or"])
         self.assertEqual(caught.exception.field, "statistics[0]")
+        self.local.put([1])
         self.local.close()
+        self.assertEqual(self.local.arrays(), [])
         with self.assertRaises(gf.FailedPreconditionError):
             self.local.sum([1])
 
@@ -99,6 +101,7 @@ class LocalTest(PackageTest):
         self.assertTrue(self.local.is_serving())
         self.assertIn("this process", repr(self.local))
         self.assertEqual(self.local.options(timeout=1).sum([1, 2]), 3)
+        self.assertIsNone(self.local._regions, "there is no server to share memory with")
         self.assertEqual(self.local.reduce([1, 2], ["sum"]).execution.engine, "cpu")
 
     def test_threads(self):

@@ -54,7 +54,7 @@ class ReductionTest(PackageTest):
     def test_large_answers_are_rounded_by_the_server(self):
         generator = np.random.default_rng(11)
         for dtype in (np.float16, np.float32):
-            array = generator.normal(0, 1, (3, 65_536)).astype(dtype)
+            array = generator.normal(0, 1, (3, 65_537)).astype(dtype)
             array[:, 0] = np.finfo(dtype).max
             array[1, 1:4] = np.nan, np.inf, -0.0
             with unittest.mock.patch.object(self.gpu._engine, "reduce",
@@ -66,6 +66,8 @@ class ReductionTest(PackageTest):
                 self.assertIsNone(asked.call_args.kwargs["output_type"])
                 # Whose sum may overflow, of which NumPy warns.
                 self.gpu.reduce(array[:, 1:], ["sum"], axis=0)
+                self.assertIsNone(asked.call_args.kwargs["output_type"])
+                self.gpu.mean(array[:, 1:].astype(bool).astype(int), axis=0)
                 self.assertIsNone(asked.call_args.kwargs["output_type"])
             for name, values in half.items():
                 self.assertEqual(actual[name].dtype, np.int64 if name == "count" else dtype)
@@ -92,6 +94,11 @@ class ReductionTest(PackageTest):
                 for name in ("sum", "prod", "any", "all"):
                     self.assert_same(getattr(self.gpu, name)(empty, axis=axis),
                                      getattr(np, name)(empty, axis=axis), f"{shape} {axis}")
+                for name in ("mean", "std", "nansum", "nanmean", "nanvar"):
+                    self.assert_warns_alike(name, empty, axis=axis)
+        for name in ("argmin", "argmax", "min", "max", "nanmin", "ptp"):
+            self.assert_same(getattr(self.gpu, name)(np.empty((0, 3)), axis=1),
+                             getattr(np, name)(np.empty((0, 3)), axis=1), name)
         with self.assertRaisesRegex(ValueError, "zero-size array"):
             self.gpu.min(np.empty(0))
         self.assertEqual(self.gpu.min(np.empty(0), initial=3), 3)
@@ -116,6 +123,36 @@ class ReductionTest(PackageTest):
             self.gpu.nanargmax(array, axis=1)
         self.assert_same(self.gpu.count_nan(array, axis=1), np.isnan(array).sum(axis=1))
 
+    def assert_warns_alike(self, name, *arguments, **options):
+        """The same answer as NumPy's, and its first warning; of divisions it warns, too."""
+        found = []
+        for module in (self.gpu, np):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                answer = getattr(module, name)(*arguments, **options)
+            found.append((answer, [str(one.message).rstrip(".") for one in caught]))
+        (answer, messages), (expected, expected_messages) = found
+        self.assert_near(answer, expected, name)
+        self.assertEqual(messages[:1], expected_messages[:1], f"{name} {options}")
+        return messages
+
+    def test_warnings(self):
+        array = np.array([[np.nan, np.nan], [np.nan, 5], [1, 3]])
+        mask = np.array([[False, False], [True, False], [True, True]])
+        for name in ("nanmean", "nanmin", "nanvar", "nanstd", "var"):
+            every = [{}] if name in ("nanmean", "nanmin") else [{"ddof": ddof}
+                                                               for ddof in (0, 0.5, 1, 2)]
+            for options in every:
+                for x in (array, array[1:], array[2:]):
+                    self.assertLessEqual(
+                        len(self.assert_warns_alike(name, x, axis=1, **options)), 1, name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # `ddof` is none of a mean's.
+            self.gpu.reduce(array[1:], ["mean"], 1, ddof=1, ignore_nan=True)
+        for name in ("mean", "nanmean", "var", "std"):
+            for chosen in (mask, mask[:, :1], np.ones_like(mask)):
+                self.assert_warns_alike(name, array, axis=1, where=chosen)
+
     def test_degrees_of_freedom(self):
         array = numbers(np.dtype("f8"), (3, 2))
         array[0, 0] = np.nan
@@ -138,8 +175,11 @@ class ReductionTest(PackageTest):
         self.assert_near(self.gpu.norm(array, 1), np.linalg.norm(array, 1))
         self.assert_same(self.gpu.ptp(array), np.ptp(array))
         self.assert_same(self.gpu.count_nonzero(array), np.int64(np.count_nonzero(array)))
-        with self.assertRaises(OverflowError):
-            self.gpu.ptp(np.array([-128, 127], np.int8))
+        for axis in (None, 1):
+            self.assert_same(self.gpu.ptp(np.array([[-1, 126]], np.int8), axis),
+                             np.ptp(np.array([[-1, 126]], np.int8), axis))
+            with self.assertRaisesRegex(OverflowError, "the range 128 lies outside int8"):
+                self.gpu.ptp(np.array([[-1, 127]], np.int8), axis)
 
     def test_sums_are_exact(self):
         array = np.array([1e100, 1.0, -1e100, 2.0**-60])
@@ -247,8 +287,10 @@ class ReductionTest(PackageTest):
             self.assert_same(found[short], self.gpu.reduce(array, [long], ddof=1)[long])
         with self.assertRaises(AttributeError):
             found.maen  # pylint: disable=pointless-statement
-        for given, error in (("sum", TypeError), ([], ValueError), (["sum", "?"], ValueError)):
-            with self.assertRaises(error):
+        for given, error, words in (("sum", TypeError, "a list of names"),
+                                    ([], ValueError, "must name at least one"),
+                                    (["sum", "?"], ValueError, "'?'")):
+            with self.assertRaisesRegex(error, words):
                 self.gpu.reduce(array, given)
         with self.assertRaisesRegex(ValueError, "ddof: must be a whole number"):
             self.gpu.reduce(array, ["variance"], ddof=0.5)
@@ -295,6 +337,8 @@ class ReductionTest(PackageTest):
             self.gpu.sum(large)
         self.assertIsInstance(raised.exception, OverflowError)
         self.assert_same(self.gpu.sum(large, overflow="wrap"), np.sum(large))
+        with self.assertRaisesRegex(ValueError, "overflow: must be \"error\" or \"wrap\", not 'no'"):
+            self.gpu.sum(large, overflow="no")
 
     def test_names_are_those_of_the_library(self):
         from gridfold import _native, _statistics

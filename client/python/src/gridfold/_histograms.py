@@ -91,9 +91,7 @@ class Histograms:
             False, [])
         values, below, above, nan, _ = channels[0]
         if nan or below or above:
-            lower = np.nan if nan else -np.inf if below else edges[0][0]
-            upper = np.nan if nan else np.inf if above else edges[0][-1]
-            raise ValueError(f"autodetected range of [{lower}, {upper}] is not finite")
+            await outer_edges(self._engine, array, None)  # Raises what names them.
         return values.astype(np.intp if weights is None else weights.dtype, copy=False), edges[0]
 
     async def _counts(self, array: Any, edges: Union[Even, Array],

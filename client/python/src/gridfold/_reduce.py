@@ -35,7 +35,7 @@ _OF_NOTHING: dict[int, str] = {
     NUMBERS["max"]: "max", NUMBERS["argmin"]: "argmin", NUMBERS["argmax"]: "argmax",
     NUMBERS["all"]: "all", NUMBERS["any"]: "any", _RANGE: "ptp",
     **{NUMBERS[name]: name for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
-    **{statistic: "mean" for statistic in _QUOTIENTS}}
+    **{statistic: "var" if statistic in SPREADS else "mean" for statistic in _QUOTIENTS}}
 
 
 class Policy(NamedTuple):
@@ -142,9 +142,7 @@ def _warn(values: dict[int, Any], policy: Policy) -> None:
            if statistic in _EXTREMES):
         warn("All-NaN slice encountered")
     if not _QUOTIENTS.isdisjoint(values):
-        needed = 0 if SPREADS.isdisjoint(values) else policy.ddof
-        if np.any(np.asarray(values[_COUNT]) <= needed):
-            warn("Degrees of freedom <= 0 for slice." if needed else "Mean of empty slice")
+        _warn_of_few(not SPREADS.isdisjoint(values), values[_COUNT], policy)
 
 
 def _finish(value: Any, dtype: Any, statistic: int, question: Question) -> Any:
@@ -172,9 +170,13 @@ def finish_one(question: Question, statistic: int, value: Any, policy: Policy) -
 
 def warn_of_few(statistic: int, counts: Any, policy: Policy) -> None:
     """NumPy's warning of groups with too few elements for a quotient."""
-    needed = policy.ddof if statistic in SPREADS else 0
-    if statistic in _QUOTIENTS and np.any(np.asarray(counts) <= needed):
-        warn("Degrees of freedom <= 0 for slice." if needed else "Mean of empty slice")
+    if statistic in _QUOTIENTS:
+        _warn_of_few(statistic in SPREADS, counts, policy)
+
+
+def _warn_of_few(is_spread: bool, counts: Any, policy: Policy) -> None:
+    if np.any(np.asarray(counts) <= (policy.ddof if is_spread else 0)):
+        warn("Degrees of freedom <= 0 for slice." if is_spread else "Mean of empty slice")
 
 
 def _check_range(value: Any, dtype: Any) -> None:
@@ -200,7 +202,8 @@ async def scaled_spread(engine: Engine, question: Question, statistic: int, poli
     (value, counts), _ = await reduce(engine, question, [statistic, _COUNT],
                                       policy._replace(ddof=0))
     remaining = counts - policy.ddof
-    if np.any(remaining <= 0):
+    # Of groups with nothing but NaN `reduce` has warned.
+    if np.any(remaining <= 0) and np.all(counts > 0):
         warn("Degrees of freedom <= 0 for slice.")
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.asarray(counts / np.maximum(remaining, 0))
