@@ -57,6 +57,16 @@ class AccumulatorTest(PackageTest):
         self.assert_same(result["mean"], array.mean(axis=0))
         self.assert_same(result["max"], array.max(axis=0))
 
+    def test_no_elements_of_some_groups(self):
+        for shape, axis in (((0, 3), 0), ((2, 0, 3), 1), ((2, 0, 3), (0, 1)), ((0, 3), 1)):
+            empty = np.empty(shape)
+            none = gf.Accumulator.of(empty, ["sum", "count"], axis)
+            self.assert_same(none.result().sum, empty.sum(axis).ravel())
+            full = np.ones([size or 4 for size in shape])
+            if empty.sum(axis).size:
+                both = none + gf.Accumulator.of(full, ["sum", "count"], axis)
+                self.assert_same(both.result().sum, full.sum(axis).ravel())
+
     def test_words_add(self):
         array = (np.random.default_rng(6).normal(size=400) * 2.0**60).astype("f4")
         array[::97] = np.nan
@@ -93,6 +103,8 @@ class AccumulatorTest(PackageTest):
                                    np.histogram(array, 20, (-2, 2), weights=weights)[0], 1e-12)
         with self.assertRaises(ValueError):
             gf.Accumulator.of_histogram(array, 20)
+        with self.assertRaisesRegex(ValueError, "weights should have the same shape"):
+            gf.Accumulator.of_histogram(array, 20, (-2, 2), weights=weights[1:])
 
     def test_parts_are_taken_out_again(self):
         for dtype in ("i1", "u8", "f2", "f4", "f8"):
@@ -146,10 +158,15 @@ class AccumulatorTest(PackageTest):
             self.assertEqual(other, one)
             self.assertEqual(hash(other), hash(one))
         self.assertNotEqual(one, gf.Accumulator.of([1.0], ["sum"]))
-        self.assertNotEqual(one, 0)
+        for other in (0, "text", bytes(one)):
+            self.assertNotEqual(one, other)
+        self.assertEqual(one.result().execution, ("cpu", "merge", 0, 0.0, 0.0, 0.0, "in place"))
         self.assertEqual(repr(one), "<gridfold.Accumulator of a reduction of 2 float64>")
         with self.assertRaises(TypeError):
             one + 1  # pylint: disable=pointless-statement
+        for other in (1, False, 0.0):
+            with self.assertRaises(TypeError):
+                other + one  # pylint: disable=pointless-statement
 
     def test_what_has_no_answer_yet(self):
         none = gf.Accumulator.of(np.empty(0), ["sum", "max"])
@@ -173,8 +190,12 @@ class AccumulatorTest(PackageTest):
             gf.Accumulator.merge([])
         with self.assertRaises(ValueError):
             gf.Accumulator.of([1.0], ["median"])
-        with self.assertRaises(ValueError):
-            gf.Accumulator.of([1.0], ["variance"], ddof=-1)
+        with self.assertRaisesRegex(TypeError, "statistics: must be a list of names"):
+            gf.Accumulator.of([1.0], "sum")
+        for ddof in (-1, 2**32):
+            with self.assertRaisesRegex(ValueError, r"ddof: must be 0 or more, and below 2\*\*32"):
+                gf.Accumulator.of([1.0], ["variance"], ddof=ddof)
+        gf.Accumulator.of([1.0], ["variance"], ddof=2**32 - 1)
         with self.assertRaises(TypeError):
             gf.Accumulator.of([1.0], ["variance"], ddof=0.5)
 

@@ -42,6 +42,8 @@ class HistogramTest(PackageTest):
             with self.subTest(rule=rule):
                 self.check(array, bins=rule)
                 self.check(array, bins=rule, range=(-1, 2))
+                self.check(array, bins=rule, range=(50, 60))
+                self.check(array[:0], bins=rule)
                 self.check(np.repeat(np.arange(10), 30), bins=rule)  # Widths below 1.
                 np.testing.assert_allclose(self.gpu.histogram_bin_edges(array, rule),
                                            np.histogram_bin_edges(array, rule), 1e-15)

@@ -81,6 +81,7 @@ class LocalTest(PackageTest):
         for threads in (-1, 1025):
             with self.assertRaisesRegex(ValueError, f"from 0 to 1024, not {threads}"):
                 gf.local(threads)
+        self.assertEqual(gf.local(1024).info().devices[0].compute_units, 1024)
         device = gf.local(3).info().devices[0]
         self.assertEqual((device.name, device.compute_units), ("this process", 3))
         self.assertEqual(device.memory_bytes,
