@@ -6,6 +6,7 @@ import threading
 import time
 import unittest
 import warnings
+import weakref
 
 import numpy as np
 
@@ -129,6 +130,23 @@ class AsyncTest(PackageTest):
 
         asyncio.run(work())
 
+    def test_what_may_take_long_to_be_an_array_is_made_one_elsewhere(self):
+        class Far:
+            def __array__(self, dtype=None, copy=None):
+                threads.append(threading.get_ident())
+                return np.arange(4.0)
+
+        async def work():
+            async with gf.aio.connect(self.server.target) as gpu:
+                self.assertEqual(await gpu.sum(Far()), 6)
+                self.assertEqual(await gpu.vdot([1.0] * 4, Far()), 6)
+                self.assertEqual(await gpu.average([1.0] * 4, weights=Far()), 1)
+
+        threads = []
+        asyncio.run(work())
+        self.assertGreaterEqual(len(threads), 3)
+        self.assertNotIn(threading.get_ident(), threads)
+
     def test_what_has_no_thread(self):
         edge = np.ones(48 * 1024 // 8)
         kept = gf.ResidentArray(self.gpu, "kept", "f8", (10**6,))
@@ -152,6 +170,35 @@ class AsyncTest(PackageTest):
 
         with WithholdingServer(10**6) as server:
             asyncio.run(work(server))
+
+    def test_calls_of_threads_are_in_flight_in_all_of_them(self):
+        async def work(server):
+            gpu = await gf.aio.connect(server.target, concurrency=3)
+            calls = [asyncio.ensure_future(gpu.info()) for _ in range(5)]
+            end = time.monotonic() + 30
+            while server.in_flight_max < 3 and time.monotonic() < end:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.2)
+            for call in calls:
+                call.cancel()
+
+        with WithholdingServer(10**6) as server:
+            asyncio.run(work(server))
+            self.assertEqual(server.in_flight_max, 3)
+
+    def test_threads_that_wait_keep_no_arrays(self):
+        async def work():
+            async with gf.aio.connect(self.server.target) as gpu:
+                large = np.ones(100_000)
+                kept = weakref.ref(large)
+                await gpu.sum(large)
+                del large
+                end = time.monotonic() + 30
+                while kept() is not None and time.monotonic() < end:
+                    await asyncio.sleep(0.01)
+                return kept()
+
+        self.assertIsNone(asyncio.run(work()))
 
     def test_ten_thousand_are_in_flight_at_once(self):
         count = 10_000
