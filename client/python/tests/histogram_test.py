@@ -44,6 +44,8 @@ class HistogramTest(PackageTest):
                 self.check(array, bins=rule, range=(-1, 2))
                 self.check(array, bins=rule, range=(50, 60))
                 self.check(array[:0], bins=rule)
+                self.check(np.full(9, 2.5), bins=rule)
+                self.check(np.repeat(np.arange(10.0), 30), bins=rule, range=(2, 7))
                 self.check(np.repeat(np.arange(10), 30), bins=rule)  # Widths below 1.
                 np.testing.assert_allclose(self.gpu.histogram_bin_edges(array, rule),
                                            np.histogram_bin_edges(array, rule), 1e-15)
