@@ -50,6 +50,18 @@ OF_ARRAYS_HERE = {
 }
 
 
+# Of small arrays large ones, each in another argument of the engine; and what the answers add up to.
+MADE_LARGE = [
+    (lambda gpu: gpu.sum(np.ones(30_000, "i1"), dtype="f8"), 30_000),
+    (lambda gpu: gpu.mean(np.ones((200, 200), "i1"), 0, where=[[True]] * 200), 200),
+    (lambda gpu: _first(gpu.histogramdd(np.ones((4000, 3), "f4"), [[0, 2]] * 3)), 4000),
+]
+
+
+async def _first(answer):
+    return (await answer)[0]
+
+
 class AsyncTest(PackageTest):
     def test_calls(self):
         async def work():
@@ -61,15 +73,21 @@ class AsyncTest(PackageTest):
                 self.assertEqual(await gpu.options(timeout=60).max([4]), 4)
                 with self.assertRaises(gf.OutOfRangeError):
                     await gpu.sum(np.array([2**63 - 1, 1]))
-                with self.assertRaises(AttributeError):
-                    gpu.sums
-            opened = await gf.aio.connect(self.server.target)
-            await opened.close()
-            for array in ([1], np.ones(10**5)):
-                with self.assertRaises(gf.FailedPreconditionError):
-                    await opened.sum(array)
+                for name in ("sums", "_native"):
+                    with self.assertRaises(AttributeError):
+                        getattr(gpu, name)
+            closed = await gf.aio.connect(self.server.target)
+            await closed.close()
+            async with await gf.aio.connect(self.server.target) as left:
+                self.assertEqual(await left.sum([1, 2]), 3)
+            for ended in (gpu, closed, left):
+                for array in ([1], np.ones(10**5)):
+                    with self.assertRaises(gf.FailedPreconditionError):
+                        await ended.sum(array)
 
         asyncio.run(work())
+        with self.assertRaisesRegex(ValueError, "concurrency: must be at least 1"):
+            gf.aio.connect(self.server.target, concurrency=0)
 
     def test_operations_are_those_that_wait(self):
         x = np.random.default_rng(5).normal(size=(4, 3))
@@ -121,9 +139,11 @@ class AsyncTest(PackageTest):
                 self.assertEqual(sums, [large.size] * 8)
                 # Two of which each alone would be a call that nobody waits for.
                 self.assertEqual(await gpu.vdot(edge, edge), edge.size)
-                # What an operation makes of small ones may be large.
                 self.assertEqual((await gpu.histogram2d(edge[:5000], edge[:5000] * 2))[0].sum(),
                                  5000)
+                # What an operation makes of small ones may be large.
+                for ask, expected in MADE_LARGE:
+                    self.assertEqual(np.sum(await ask(gpu)), expected)
                 wide = np.zeros(30_000, "?")
                 self.assertEqual(await gpu.mean(wide, where=True), 0)
                 self.assertEqual(await gpu.sum(list(range(50_000))), sum(range(50_000)))
@@ -155,7 +175,8 @@ class AsyncTest(PackageTest):
                  lambda gpu: gpu.mean(edge[:100], where=edge[:100] > 0),
                  lambda gpu: gpu.group(edge[:9].astype(int)).agg(edge[:9], "max")]
         threaded = [lambda gpu: gpu.sum(np.append(edge, 1)), lambda gpu: gpu.vdot(edge, edge[::-1]),
-                    lambda gpu: gpu.sum([1.5] * 6145), lambda gpu: gpu.info()]
+                    lambda gpu: gpu.sum([1.5] * 6145), lambda gpu: gpu.info(),
+                    *(ask for ask, _ in MADE_LARGE)]
 
         async def work(server):
             gpu = await gf.aio.connect(server.target, concurrency=1)
@@ -165,6 +186,7 @@ class AsyncTest(PackageTest):
             calls += [asyncio.ensure_future(ask(gpu)) for ask in threaded]
             await asyncio.sleep(0.5)
             self.assertEqual(server.in_flight_max, len(alone) + 1)
+            self.assertFalse(any(call.done() for call in calls))
             for call in calls:
                 call.cancel()
 
@@ -256,6 +278,24 @@ class AsyncTest(PackageTest):
 
         with WithholdingServer(10**6) as server:
             asyncio.run(work(server))
+
+    def test_the_answers_of_cancelled_tasks_are_in_nobodys_way(self):
+        async def work(server):
+            failures = []
+            asyncio.get_running_loop().set_exception_handler(
+                lambda _, context: failures.append(context))
+            async with gf.aio.connect(server.target) as gpu:
+                calls = [asyncio.ensure_future(gpu.sum([1.5])) for _ in range(50)]
+                while server.in_flight_max < len(calls):
+                    await asyncio.sleep(0.01)
+                for call in calls[::2]:
+                    call.cancel()
+                calls = [*calls[1::2], gpu.sum([1.5])]
+                self.assertEqual(await asyncio.wait_for(asyncio.gather(*calls), 30), [42] * 26)
+            return failures
+
+        with WithholdingServer(51) as server:
+            self.assertEqual(asyncio.run(work(server)), [])
 
     def test_a_cancelled_task_gives_up_a_call_of_a_large_array(self):
         async def work(target):

@@ -204,9 +204,14 @@ class GroupTest(PackageTest):
 
         async def ask():
             async with gf.aio.connect(self.server.target) as gpu:
-                return await gpu.group(self.keys).agg(self.values, "mean")
+                group = gpu.group(self.keys, first=-4, count=34)
+                return (await group.agg(self.values, "mean"),
+                        await group.quantile(self.values, [0.25, 1], method="lower"))
 
-        self.assert_same(asyncio.run(ask()).statistics.mean, expected.statistics.mean)
+        found, quantiles = asyncio.run(ask())
+        self.assert_same(found.statistics.mean, expected.statistics.mean)
+        self.assert_same(quantiles.values[0],
+                         self.of_keys(lambda v: np.quantile(v, 0.25, method="lower")))
 
     def test_what_makes_no_sense(self):
         for gpu in self.both:
