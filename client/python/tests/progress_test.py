@@ -2,6 +2,7 @@
 
 import threading
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -74,6 +75,17 @@ gpu.sum(np.ones(1_000_000))
             self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
             self.assertIn("100", result.stderr)
         self.assertRegex(result.stderr, r"\n100 % of 8000000 bytes\n$")
+
+    def test_what_a_bar_of_tqdm_is_told(self):
+        bar = mock.Mock(n=0)
+        bar.update.side_effect = lambda more: setattr(bar, "n", bar.n + more)
+        modules = {"tqdm": mock.Mock(), "tqdm.auto": mock.Mock(tqdm=mock.Mock(return_value=bar))}
+        with mock.patch.dict("sys.modules", modules):
+            self.gpu.options(progress=True).sum(LARGE)
+        modules["tqdm.auto"].tqdm.assert_called_once_with(unit="B", unit_scale=True,
+                                                          unit_divisor=1024)
+        self.assertEqual((bar.n, bar.total), (LARGE.nbytes, LARGE.nbytes))
+        bar.close.assert_called_once_with()
 
     def test_in_this_process_nobody_is_told(self):
         self.assertEqual(gf.local().options(progress=print).sum([1, 2]), 3)
