@@ -7,6 +7,7 @@ import time
 import unittest
 import warnings
 import weakref
+from unittest import mock
 
 import numpy as np
 
@@ -120,6 +121,27 @@ class AsyncTest(PackageTest):
                 self.assert_equal(one, other)
         else:
             self.assert_same(actual, expected)
+
+    def test_elements_on_the_server_are_not_awaited_by_the_loop(self):
+        read, threads = gf.ResidentArray.__array__, []
+
+        def watched(array, *arguments, **options):
+            elements = read(array, *arguments, **options)
+            threads.append(threading.get_ident())
+            return elements
+
+        async def work():
+            async with gf.aio.connect(self.server.target) as gpu:
+                kept = await gpu.put([1.0, 2.0, 4.0])
+                self.assert_same(await gpu.cov(kept, [3.0, 5.0, 9.0]),
+                                 self.gpu.cov([1.0, 2.0, 4.0], [3.0, 5.0, 9.0]))
+                counts, _ = await gpu.histogram(kept, 2, weights=kept)
+                self.assertEqual(list(counts), [3.0, 4.0])
+
+        with mock.patch.object(gf.ResidentArray, "__array__", watched):
+            asyncio.run(work())
+        self.assertTrue(threads)
+        self.assertNotIn(threading.get_ident(), threads)
 
     def test_every_operation_is_known(self):
         operations = {name for name in dir(gf.Connection) if not name.startswith("_")
