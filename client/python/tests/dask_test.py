@@ -33,7 +33,7 @@ class DaskTest(unittest.TestCase):
         cls.array = generator.normal(size=(60, 40)) * 10.0**generator.integers(-9, 9, (60, 40))
 
     def assert_bits(self, found, expected):
-        self.assertEqual(found.dtype, expected.dtype)
+        self.assertEqual((found.dtype, found.shape), (expected.dtype, expected.shape))
         np.testing.assert_array_equal(found, expected)
 
     def test_chunks_of_any_shape_give_the_same_bits(self):
@@ -70,6 +70,10 @@ class DaskTest(unittest.TestCase):
                 expected = np.histogram(self.array, bins, bounds)
                 self.assert_bits(counts.compute(), expected[0])
                 self.assert_bits(edges, expected[1])
+        x = da.from_array(self.array, chunks=(17, 40))
+        densities, _ = gf.dask.histogram(x, [-1.0, 0.0, 3.0], density=True)
+        np.testing.assert_allclose(densities.compute(),
+                                   np.histogram(self.array, [-1.0, 0.0, 3.0], density=True)[0])
         expected = gf.local().histogram(self.array, 12, (-5, 5), weights=weights)[0]
         for chunks in self.CHUNKS[1:]:
             sums, _ = gf.dask.histogram(da.from_array(self.array, chunks=chunks), 12, (-5, 5),
