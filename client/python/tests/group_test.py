@@ -112,6 +112,22 @@ class GroupTest(PackageTest):
                     np.testing.assert_allclose(found.statistic.ravel(),
                                                [np.var([1, 2, 5], **options)])
 
+    def test_no_elements(self):
+        keys, values = np.empty(0, "i2"), np.empty(0, "f4")
+        for gpu in self.both:
+            found = gpu.group(keys).agg(values, ["sum", "median"])
+            self.assert_same(found.keys, keys)
+            self.assertEqual(found.counts.tolist(), [])
+            self.assert_same(found.statistics.sum, values)
+            quantiles = gpu.group(keys).quantile(values, [0.2, 0.5])
+            self.assert_same(quantiles.keys, keys)
+            self.assert_same(quantiles.values, np.empty((2, 0)))
+            with gpu.put(keys) as kept, gpu.put(values) as beside:
+                self.assert_same(gpu.group(kept).agg(beside, "sum").keys, keys)
+            found = gpu.group(keys, count=2).agg(values, ["sum", "median"])
+            self.assertEqual(found.counts.tolist(), [0, 0])
+            self.assert_same(found.statistics.median, np.full(2, np.nan, "f4"))
+
     def test_every_type(self):
         keys = np.arange(60, dtype="u8") % 7 + 2**63
         for dtype in DTYPES:
@@ -146,6 +162,7 @@ class GroupTest(PackageTest):
                 self.assertEqual(found.bin_edges.dtype, np.float64)
                 self.assertEqual(found.counts.tolist(), np.histogram(x, bins, bounds)[0].tolist())
             several = gpu.binned_statistic(x, self.values, ["mean", "count"], [50, 60])
+            self.assert_same(several.bin_edges, np.array([50.0, 60.0]))
             self.assertTrue(np.isnan(several.statistic.mean[0]))
             self.assertEqual(several.statistic.count[0], 0)
             y = self.values[::-1]
@@ -221,8 +238,12 @@ class GroupTest(PackageTest):
                 gpu.group(self.keys).agg(self.values[1:], "sum")
             with self.assertRaises(ValueError):
                 gpu.group(self.keys).agg(self.values, "mode")
-            with self.assertRaises(ValueError):
+            with self.assertRaisesRegex(ValueError, "count: is needed where first is given"):
                 gpu.group(self.keys, first=3).agg(self.values, "sum")
+            with self.assertRaisesRegex(ValueError, "ddof: must be a whole number"):
+                gpu.group(self.keys).agg(self.values, "var", ddof=0.5)
+            with self.assertRaisesRegex(ValueError, "statistics: must name at least one"):
+                gpu.group(self.keys).agg(self.values, [])
             with self.assertRaisesRegex(TypeError, "an integer or increasing edges"):
                 gpu.binned_statistic(self.values, self.values, bins="auto")
             with self.assertRaisesRegex(ValueError, "increase strictly"):

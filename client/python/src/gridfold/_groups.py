@@ -274,7 +274,10 @@ def _groups_of_keys(first: Optional[int], count: Optional[int]) -> tuple[Any, ..
 
 
 def _keys_of(groups: tuple[Any, ...], found: Any, dtype: Any) -> Array:
-    keys: Array = np.arange(groups[1], groups[1] + groups[2]) if found is None else found
+    if groups[0] == "range":
+        found = np.arange(groups[1], groups[1] + groups[2])
+    # Of no elements an engine finds None.
+    keys: Array = np.empty(0) if found is None else found
     return keys.astype(dtype, copy=False)
 
 
