@@ -3,6 +3,7 @@ and groups without elements, with a server and without one."""
 
 import itertools
 import unittest
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -109,6 +110,9 @@ class AxesTest(PackageTest):
                     self.assert_same(gpu.mean(empty, 0, where=empty > 0),
                                      np.full(3, np.nan, "f4"))
                 with gpu.put([[1.0, 2.0]]) as kept:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("error")
+                        self.assert_same(gpu.sum(kept, 0, where=[[False]]), np.zeros(2))
                     for x, axis in itertools.product((kept, [[1.0, 2.0]]), (None, 0)):
                         for ask in (gpu.sum, gpu.mean):
                             with self.assertRaisesRegex(TypeError, "where: must be of bools"):

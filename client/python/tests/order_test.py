@@ -204,7 +204,7 @@ class OrderTest(PackageTest):
         with self.assertRaises(ValueError):
             self.gpu.quantile([1.0], 0.5, method="cubic")
         for k in (0, 3):
-            with self.assertRaises(ValueError):
+            with self.assertRaisesRegex(ValueError, f"k: {k} is not from 1 to the 2 elements"):
                 self.gpu.topk([1.0, 2.0], k)
         for shape in ((0,), (0, 3)):
             with self.assertRaisesRegex(ValueError, "topk: there are no elements"):
