@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 
-from package_case import PackageTest, gf
+from package_case import PackageTest, forms, gf
 
 SUMS = ["count", "sum", "mean", "variance", "l1_norm", "l2_norm", "nonzero_count", "nan_count"]
 ALL = [*SUMS, "min", "max", "range", "argmin", "argmax"]
@@ -56,6 +56,12 @@ class AccumulatorTest(PackageTest):
         result = sum(parts).result()
         self.assert_same(result["mean"], array.mean(axis=0))
         self.assert_same(result["max"], array.max(axis=0))
+
+    def test_positions_are_those_of_c_order(self):
+        array = np.random.default_rng(10).normal(size=(4, 5, 3))
+        for form, given in forms(array):
+            found = gf.Accumulator.of(given, ["argmin", "argmax"]).result()
+            self.assertEqual((found.argmin, found.argmax), (array.argmin(), array.argmax()), form)
 
     def test_no_elements_of_some_groups(self):
         for shape, axis in (((0, 3), 0), ((2, 0, 3), 1), ((2, 0, 3), (0, 1)), ((0, 3), 1)):
