@@ -93,12 +93,11 @@ inline bool HasNarrowBlockSums(const LineMagnitudes<S>& magnitudes) {
   return magnitudes.AreOrdinary() && magnitudes.AreNarrow();
 }
 
-// Of a lane of a block, whether all elements are -0.0.
+// Of a lane of a block whose sum is 0, whether all elements are -0.0.
 template <class S>
 inline bool AreNegativeZeros(const Tile<S>& block, uint32_t lane) {
   for (uint32_t r = 0; r < block.rows; ++r) {
-    const S x = LoadUnaligned<S>(block.data + r * block.stride_bytes, lane);
-    if (x != 0 || !std::signbit(x)) return false;
+    if (!std::signbit(LoadUnaligned<S>(block.data + r * block.stride_bytes, lane))) return false;
   }
   return true;
 }
