@@ -33,6 +33,7 @@ enum class Data {
   kWide,
   kScaled,
   kSparse,
+  kNonnegative,
   kCancelling,
   kTiny,
   kHuge,
@@ -40,8 +41,8 @@ enum class Data {
 };
 constexpr Data kAllData[] = {Data::kUniform, Data::kSmallIntegers, Data::kConstant,
                              Data::kZeros,   Data::kWide,          Data::kScaled,
-                             Data::kSparse,  Data::kCancelling,    Data::kTiny,
-                             Data::kHuge,    Data::kSpecial};
+                             Data::kSparse,  Data::kNonnegative,   Data::kCancelling,
+                             Data::kTiny,    Data::kHuge,          Data::kSpecial};
 
 double FloatingNumber(Data data, std::mt19937_64& random) {
   const double uniform = std::uniform_real_distribution(-1.0, 1.0)(random);
@@ -56,6 +57,9 @@ double FloatingNumber(Data data, std::mt19937_64& random) {
     case Data::kScaled:
       return std::ldexp(uniform, bits % 4 == 0 ? 0 : static_cast<int>(17 + bits / 4 % 20));
     case Data::kSparse: return bits % 40 == 0 ? uniform : (bits % 3 == 0 ? 0.0 : -0.0);
+    // Zeros of either sign are the least.
+    case Data::kNonnegative:
+      return bits % 4 == 0 ? (bits % 8 == 0 ? 0.0 : -0.0) : std::fabs(uniform);
     case Data::kCancelling: return bits % 3 == 0 ? uniform * 0x1p-60 : (bits % 2 ? 1e6 : -1e6);
     case Data::kTiny: return uniform * 0x1p-1040;
     case Data::kHuge: return uniform * std::numeric_limits<double>::max();
@@ -99,6 +103,8 @@ const std::vector<std::vector<Statistic>>& StatisticSets() {
       {Statistic::kStandardDeviation},
       {Statistic::kL2Norm},
       {Statistic::kMin, Statistic::kMax, Statistic::kArgmin, Statistic::kArgmax},
+      {Statistic::kMin, Statistic::kMax},
+      {Statistic::kArgmin},
       {Statistic::kCount, Statistic::kNonzeroCount, Statistic::kNanCount, Statistic::kInfinityCount,
        Statistic::kAll, Statistic::kAny},
       {Statistic::kArgmax, Statistic::kVariance, Statistic::kNonzeroCount, Statistic::kMean},
