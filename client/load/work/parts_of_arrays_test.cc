@@ -305,6 +305,18 @@ TEST(GeneratedOperationTest, IsAskedForWithItsViewAndItsMask) {
   EXPECT_EQ(sent.where().resident_array().name(), "m");
 }
 
+TEST(GeneratedOperationTest, SegmentsAreAskedForAsTheyWereDrawn) {
+  const RequestKind kind{.group_by = GroupBy::kSegments, .segment_elements = 4};
+  std::mt19937_64 drawn(1);
+  const std::vector<uint64_t> offsets = DrawOperation(kind, 100, drawn).segment_offsets;
+  std::mt19937_64 random(1);
+  const GeneratedOperation operation = Generate(kind, 100, random);
+  EXPECT_EQ(operation.input.segment_offsets, offsets);
+  const std::vector<client::ArrayInput> arrays = {client::ResidentArray{"a"}};
+  auto next = arrays.begin();
+  EXPECT_EQ(InputOf(operation, next).segment_offsets, offsets);
+}
+
 TEST(PreparedRequestTest, AsksForAxesAndKeptDimensions) {
   RequestKind kind{.row_shape = {4, 6}, .axes = {{0, -1}}, .keep_dimensions = true};
   PreparedRequest reduction{.kind = kind, .method = "", .messages = {}};
