@@ -128,6 +128,16 @@ class AxesTest(PackageTest):
                 for x in (array, kept):
                     self.assert_same(gpu.max(x, 1, where=mask, initial=initial), expected)
 
+    def test_initial_of_no_elements(self):
+        array = np.empty((3, 0))
+        for where, gpu in self.engines.items():
+            with self.subTest(where=where), gpu.put(array) as kept:
+                for x, name, options in itertools.product(
+                        (array, kept), ("min", "max"), ({}, {"axis": 1}, {"axis": 1, "keepdims": True})):
+                    self.assert_same(getattr(gpu, name)(x, initial=3, **options),
+                                     getattr(np, name)(array, initial=3, **options))
+                self.assert_same(gpu.nanmin(kept[:0], initial=2), np.float64(2))
+
     def test_groups_of_nothing(self):
         array = np.array([[np.nan, np.nan, np.nan], [1, np.nan, 4]])
         for where, gpu in self.engines.items():

@@ -240,9 +240,9 @@ class _Keys:
             edge % _COARSE == 0 for edge in edges)
 
     def specify(self, bins: _Bins, is_first: bool) -> tuple[Any, ...]:
-        """The bins as an engine takes them. Its last bin has both of its edges: another one behind those that are
-        wanted takes what is not less than the last edge. In the first round the last edge is no
-        less than any finite number, and finite, so that infinities are beyond it."""
+        """The bins as an engine takes them. Its last bin has both of its edges: another one behind
+        those that are wanted takes what is not less than the last edge. In the first round the last
+        edge is no less than any finite number, and finite, so that infinities are beyond it."""
         edges = bins.edges
         if bins.are_integers:
             return "integer", edges[0], bins.size

@@ -74,7 +74,8 @@ class Reductions:
         "ptp", "rms", "sem".
 
         `empty` is what groups have that are too small for a statistic, as a variance with `ddof`
-        or, with `ignore_nan`, a minimum of NaNs: "error", "nan", or a number. `x` has elements.
+        or, with `ignore_nan`, a minimum of NaNs: "error", "nan", which positions cannot be, or a
+        number. `x` has elements.
 
         Examples
         --------
@@ -290,8 +291,9 @@ async def _extreme(self: Reductions, name: str, better: Any, x: Any, axis: Axis,
         return await self._statistic(name, x, axis, keepdims, where, policy)
     if not hasattr(x, "_lay_out"):
         x = as_array(x)
-        if x.size == 0:
-            return getattr(np, name)(x, axis=axis, keepdims=keepdims, initial=initial)
+    if x.size == 0:
+        return getattr(np, name)(np.empty(x.shape, x.dtype), axis=axis, keepdims=keepdims,
+                                 initial=initial)
     first = np.asarray(initial, x.dtype)
     value = await self._statistic(name, x, axis, keepdims, where, policy, first.item())
     return better(value, first)[()]
