@@ -26,7 +26,10 @@ enum class ElementType {
   kBfloat16 = 10,
   kFloat32 = 11,
   kFloat64 = 12,
-  kBool = 13,  // A byte that is 0 or 1; ArrayView(ElementType::kBool, data, count) views such.
+  // A byte that is 0 or 1; ArrayView(ElementType::kBool, data, count) views such. Not of sharded
+  // arrays, nor in order statistics, groups by key, relations and streams but ReductionStream:
+  // those take the bytes as kUint8.
+  kBool = 13,
 };
 
 // IEEE 754 binary16, as its bits.

@@ -34,7 +34,8 @@ struct KeyRange {
 };
 
 // Each bin in which keys fall, in row-major order of up to 8 dimensions. One entry for all of them,
-// or one for each: for the keys, y_keys and further_keys, which are as many, each of any type.
+// or one for each: for the keys, y_keys and further_keys, which are as many, each of any type but
+// bool.
 struct KeyBins {
   std::vector<BinSpecification> bins = {};
   std::optional<ArrayInput> y_keys = std::nullopt;

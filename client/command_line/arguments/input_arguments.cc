@@ -233,7 +233,7 @@ absl::StatusOr<ElementType> ParseTypeArgument(absl::string_view flag, const std:
   return absl::InvalidArgumentError(
       absl::StrCat(flag, ": '", name,
                    "' is none of int8, int16, int32, int64, uint8, uint16, uint32, uint64, "
-                   "float16, bfloat16, float32, float64"));
+                   "float16, bfloat16, float32, float64, bool"));
 }
 
 }  // namespace gridfold::client
