@@ -129,7 +129,7 @@ struct RequestKind {
   std::optional<std::vector<int32_t>> axes = std::nullopt;
   bool keep_dimensions = false;                      // Of what is reduced, with an extent of 1.
   std::optional<ScenarioMask> where = std::nullopt;  // Nothing: all elements count.
-  // Of ragged segments: the mean; each has 1 to about twice as many.
+  // Of ragged segments: the mean; each has from 1 to less than twice as many.
   uint64_t segment_elements = 16;
   Distribution distribution = Distribution::kUniform;
   int64_t value_min = 0;

@@ -1,5 +1,4 @@
-// Reductions of groups of up to some ten thousand elements: a matrix down its few rows, rows,
-// segments.
+// Reductions of groups of up to kBriefElements: a matrix down its few rows, rows, segments.
 //
 // What is not certain after a look at all groups side by side (brief_lanes.h), the larger of them
 // one after the other, is reduced group by group, as groups of any size are. The answers are the

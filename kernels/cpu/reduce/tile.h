@@ -34,7 +34,7 @@ template <class S>
 struct Tile {
   const std::byte* data;  // Not necessarily aligned.
   size_t stride_bytes;    // From row to row.
-  uint32_t rows;          // At most kTileRows<S>.
+  uint32_t rows;          // At most kTileRows<S>, but for those of BriefLanes.
   uint32_t width;         // Lanes, at most kLanesMax<S>.
   // Last bits of every normal element's significand that are known to be 0: what was converted from
   // 16 bits has fewer than float.

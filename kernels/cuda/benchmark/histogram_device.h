@@ -1,4 +1,4 @@
-// Distributions of samples for histogram_benchmark. Plain C++.
+// Distributions of samples for the benchmark of histograms (histogram.cc). Plain C++.
 #ifndef GRIDFOLD_KERNELS_CUDA_BENCHMARK_HISTOGRAM_DEVICE_H_
 #define GRIDFOLD_KERNELS_CUDA_BENCHMARK_HISTOGRAM_DEVICE_H_
 
