@@ -55,7 +55,8 @@ struct ResidentArray {
 std::vector<uint64_t> ShapeOf(const ResidentArray& part, const std::vector<uint64_t>& whole);
 
 // Whether an array is on one device of the server or on all. A sharded array has consecutive
-// elements, or rows, on each of them; all of them work on it.
+// elements, or rows, on each of them; all of them work on it, or one that copies the others'
+// parts.
 enum class ArrayPlacement : uint8_t {
   kDefault = 0,  // On one, unless none has room for so large an array.
   kOneDevice = 1,

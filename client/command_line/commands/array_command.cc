@@ -74,8 +74,8 @@ class PlaceArgument {
         "The device to hold the array, as 'gridfold info' numbers them; default: the one with the "
         "most room");
     command.add_flag("--sharded", is_sharded_,
-                     "Hold the array on all devices, each with consecutive elements or rows: all "
-                     "of them work on it");
+                     "Hold the array on all devices, each with consecutive elements or rows: most "
+                     "questions about it are answered by all of them");
   }
 
   std::optional<uint32_t> device() const { return number_; }
