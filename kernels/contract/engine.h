@@ -107,7 +107,7 @@ struct RunStatistics {
 };
 
 // What the engines of one kind have taken from the device and the system, all of the program
-// together. Zero for engines whose lanes hold nothing, as those of the CPU engine do.
+// together. Zero for the CPU engine, whose memory is the process's own.
 struct EngineResources {
   uint64_t device_bytes = 0;  // Device memory held now.
   uint64_t pinned_bytes = 0;  // Page-locked host memory held now.
