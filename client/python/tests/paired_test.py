@@ -54,6 +54,12 @@ class PairedTest(PackageTest):
                     for given in ((flags, values), (values, flags)):
                         self.assert_same(gpu.dot(*given), kind.type(103))
             self.assertEqual(gpu.dot(flags, flags), 2)
+            values = np.array([[1.5, 2.0], [3.0, 4.0]], "f4")
+            self.assert_same(gpu.average(values, 0, [1, 3]), np.average(values, 0, [1, 3]))
+            for one in (2**53, -2**53):
+                self.assert_same(gpu.dot(np.array([one, 3]), [0.5, 1]), np.float64(one / 2 + 3))
+            self.assert_same(gpu.dot(np.array([2**53], "u8"), np.array([-1], "i8")),
+                             np.float64(-2**53))
             self.assertEqual(gpu.dot(np.array([100], "i1"), np.array([200], "u1")), 20_000)
 
     def test_sums_that_cancel_are_exact(self):
@@ -171,8 +177,11 @@ class PairedTest(PackageTest):
                     gpu.cov([[1.0, 2.0]], [[[1.0, 2.0]]])
                 with self.assertRaises(ValueError):
                     gpu.dot([[1.0]], [[1.0]])
-                with self.assertRaises(TypeError):
-                    gpu.dot(np.array([1, 2]), np.array([1.0, 2.0]))
+                for one in (2**53 + 1, -2**53 - 1):
+                    with self.assertRaisesRegex(TypeError, "64-bit integers would be rounded"):
+                        gpu.dot(np.array([1, one]), np.array([1.0, 2.0]))
+                with gpu.put([1, 2]) as kept, self.assertRaisesRegex(TypeError, "64-bit integers"):
+                    gpu.dot(kept, np.array([1.0, 2.0]))
                 with self.assertRaises(gf.OutOfRangeError):
                     gpu.dot(np.array([2**62] * 2), np.array([1, 1]))
                 self.assertEqual(gpu.dot(np.array([2**62] * 2), np.array([1, 1]), overflow="wrap"),

@@ -22,7 +22,8 @@ class PairedStatistics:
     """What two arrays have in common, by NumPy's names.
 
     Sums of products are exact and every value is rounded once: the bits do not depend on the order
-    of the elements. Arrays of different dtypes are converted to one that holds both exactly.
+    of the elements. Arrays of different dtypes are converted to one that holds both exactly; 64-bit
+    integers beside others that float64 would round are a TypeError.
     """
 
     _engine: Engine
@@ -172,7 +173,7 @@ class _Arrays:
             raise TypeError("an array is needed, not None")
         if given[1] is not None and given[1].shape != given[0].shape:
             raise ValueError(f"shapes {given[0].shape} and {given[1].shape} differ")
-        self.dtype = _common([one.dtype for one in given if one is not None])
+        self.dtype = _common([one for one in given if one is not None])
         shape = given[0].shape
         is_matrix = y is None and len(shape) == 2
         self.column_count = shape[1] if is_matrix else 1 if y is None else 2
@@ -211,12 +212,22 @@ class _Arrays:
         return values
 
 
-def _common(dtypes: list[Any]) -> Any:
+def _common(arrays: list[Any]) -> Any:
     """A dtype that holds the elements of all."""
+    dtypes = [one.dtype for one in arrays]
     if len(set(dtypes)) == 1:
         return dtypes[0] if dtypes[0].kind != "b" else np.dtype(np.uint8)
     common = np.result_type(*dtypes)
-    if is_float(common) and any(one.kind in "iu" and one.itemsize == 8 for one in dtypes):
+    if is_float(common) and any(map(_would_be_rounded, arrays)):
         raise TypeError("64-bit integers would be rounded beside other dtypes: convert them, for "
                         "example by x.astype(\"float64\")")
     return common
+
+
+def _would_be_rounded(array: Any) -> bool:
+    """Whether float64 might not have all elements; it has integers up to 2^53."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
+        return False
+    if hasattr(array, "_lay_out"):
+        return True
+    return bool(array.size and (array.min() < -2**53 or array.max() > 2**53))
