@@ -15,8 +15,11 @@ kernels::RunStatistics DealtStatistics::total() const {
   const std::lock_guard lock(mutex_);
   kernels::RunStatistics total;
   for (const auto& [engine, run] : by_engine_) {
-    total.strategy = run.strategy;
-    total.cluster_size = run.cluster_size;
+    // Who only brings elements has none.
+    if (!run.strategy.empty()) {
+      total.strategy = run.strategy;
+      total.cluster_size = run.cluster_size;
+    }
     total.bytes_read += run.bytes_read;
     total.stage_in_time = std::max(total.stage_in_time, run.stage_in_time);
     total.kernel_time = std::max(total.kernel_time, run.kernel_time);

@@ -87,6 +87,16 @@ TEST_F(GatheredRequestTest, ProductsOverSeveralShards) {
   OnArrays(columns);
 }
 
+// The strategy is that of the device that answers, whichever it is: others only bring their shards.
+TEST_F(GatheredRequestTest, TheStrategyIsTheOneThatAnswered) {
+  Devices devices(2);
+  Put(devices, Factors(kCount), Factors(kTableRows * kSteps * kColumns));
+  ASSERT_TRUE(devices.caller().Compute(Product(Resident("x"))).ok());
+  const v1::ExecutionStatistics& execution = devices.caller().reduced.execution();
+  EXPECT_TRUE(execution.strategy().starts_with("reduce/")) << execution.strategy();
+  EXPECT_EQ(execution.device_count(), 2u);
+}
+
 TEST_F(GatheredRequestTest, AxesThatArraysAreRearrangedFor) {
   v1::ReduceArrayRequest request = Reduction(Resident("cube"), -1);
   request.mutable_grouping()->mutable_axes()->add_axes(0);

@@ -143,7 +143,9 @@ class GatheredRun final : public DealtRun<Response> {
 
   absl::Status Bring(size_t i, const ArrayShard& shard, const JobContext& context) {
     if (absl::Status status = Allocate(i); !status.ok()) return status;
-    this->statistics_.Add(context, {.strategy = "gather", .bytes_read = shard.span.size_bytes});
+    kernels::RunStatistics brought;
+    brought.bytes_read = shard.span.size_bytes;
+    this->statistics_.Add(context, brought);
     return context.lane.Copy(kernels::ResidentSpan(shard.span), PlaceOf(i, shard), context.stop);
   }
 
