@@ -87,14 +87,23 @@ TEST_F(GatheredRequestTest, ProductsOverSeveralShards) {
   OnArrays(columns);
 }
 
-// The strategy is that of the device that answers, whichever it is: others only bring their shards.
-TEST_F(GatheredRequestTest, TheStrategyIsTheOneThatAnswered) {
-  Devices devices(2);
-  Put(devices, Factors(kCount), Factors(kTableRows * kSteps * kColumns));
-  ASSERT_TRUE(devices.caller().Compute(Product(Resident("x"))).ok());
-  const v1::ExecutionStatistics& execution = devices.caller().reduced.execution();
-  EXPECT_TRUE(execution.strategy().starts_with("reduce/")) << execution.strategy();
-  EXPECT_EQ(execution.device_count(), 2u);
+// The strategy is that of the device that answers, the one with the most room: the other one only
+// brings its shard.
+TEST_F(GatheredRequestTest, TheStrategyIsThatOfWhoAnswers) {
+  for (const uint32_t with_less_room : {0, 1}) {
+    Devices devices(2);
+    PutSharded(devices, "x", v1::ELEMENT_TYPE_FLOAT64, {kCount}, Factors(kCount));
+    v1::CreateArrayRequest other;
+    other.set_name("other");
+    other.set_element_type(v1::ELEMENT_TYPE_FLOAT64);
+    other.add_shape(2 * kCount);
+    other.set_device(with_less_room);
+    ASSERT_TRUE(devices.caller().Create(other).ok());
+    ASSERT_TRUE(devices.caller().Compute(Product(Resident("x"))).ok());
+    const v1::ExecutionStatistics& execution = devices.caller().reduced.execution();
+    EXPECT_TRUE(execution.strategy().starts_with("reduce/")) << execution.strategy();
+    EXPECT_EQ(execution.device_count(), 2u);
+  }
 }
 
 TEST_F(GatheredRequestTest, AxesThatArraysAreRearrangedFor) {
