@@ -7,12 +7,6 @@ Extents RowShape(const RequestKind& kind) {
   return kind.column_count > 0 ? Extents{kind.column_count} : kind.row_shape;
 }
 
-// All indices from `first` on.
-uint64_t CountFrom(uint64_t first, uint64_t extent, int64_t step) {
-  return step < 0 ? first / -static_cast<uint64_t>(step) + 1
-                  : (extent - 1 - first) / static_cast<uint64_t>(step) + 1;
-}
-
 }  // namespace
 
 uint64_t ProductOf(std::span<const uint64_t> extents) {
@@ -33,6 +27,11 @@ size_t WholeDimensionCount(const RequestKind& kind) { return 1 + RowShape(kind).
 
 size_t DimensionCount(const RequestKind& kind) {
   return kind.view ? kind.view->dimensions.size() : WholeDimensionCount(kind);
+}
+
+uint64_t CountFrom(uint64_t first, uint64_t extent, int64_t step) {
+  return step < 0 ? first / -static_cast<uint64_t>(step) + 1
+                  : (extent - 1 - first) / static_cast<uint64_t>(step) + 1;
 }
 
 std::vector<uint64_t> FirstIndices(const ScenarioView& view, const Extents& whole) {

@@ -29,6 +29,8 @@ size_t DimensionCount(const RequestKind& kind);
 
 // Where a view begins.
 std::vector<uint64_t> FirstIndices(const ScenarioView& view, const Extents& whole);
+// The indices of an axis of `extent` from `first` on, in steps other than 0.
+uint64_t CountFrom(uint64_t first, uint64_t extent, int64_t step);
 // A view that is inside the array.
 client::StridedView ResolveView(const ScenarioView& view, const Extents& whole);
 Extents ShapeOf(const client::StridedView& view);

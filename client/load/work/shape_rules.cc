@@ -43,8 +43,7 @@ absl::Status ValidateDimension(const ScenarioView::Dimension& dimension, uint64_
                                uint64_t extent, const std::string& path) {
   const auto& [axis, count, step] = dimension;
   if (step == 0) return WrongField(path + ".step", "must not be 0");
-  const uint64_t distance = step < 0 ? -static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
-  const uint64_t count_max = (step < 0 ? first : extent - 1 - first) / distance + 1;
+  const uint64_t count_max = CountFrom(first, extent, step);
   if (!count || (*count >= 1 && *count <= count_max)) return absl::OkStatus();
   return WrongField(path + ".count", absl::StrCat("must be from 1 to ", count_max, ", the indices ",
                                                   "from ", first, " on in steps of ", step));
