@@ -34,6 +34,8 @@ VIEWS = {
     "[:, ::2]": ((EVERY, slice(None, None, 2)), (0, 1)),
     "[:, ::16]": ((EVERY, slice(None, None, 16)), (0, 1)),
     "[:, 1:-1]": ((EVERY, slice(1, -1)), (0, 1)),
+    "[:, 8:-8]": ((EVERY, slice(8, -8)), (0, 1)),
+    "[8:-8, 8:40]": ((slice(8, -8), slice(8, 40)), (0, 1)),
     "[::-1, ::-1]": ((slice(None, None, -1), slice(None, None, -1)), (0, 1)),
     ".T": ((EVERY, EVERY), (1, 0)),
     "[::2, ::2].T": ((slice(None, None, 2), slice(None, None, 2)), (1, 0)),

@@ -16,7 +16,7 @@ AxesRunner::AxesRunner(EngineUnderTest& engine)
 absl::StatusOr<std::unique_ptr<ResidentMemory>> AxesRunner::InOrder(const Rearrangement& order,
                                                                     const TestArray& elements) {
   absl::StatusOr<std::unique_ptr<ResidentMemory>> memory =
-      pool_->Allocate(elements.span().size_bytes);
+      pool_->Allocate(order.element_count() * ElementSize(elements.type()));
   if (!memory.ok()) return memory;
   RunStatistics statistics;
   absl::Status status =
@@ -29,7 +29,17 @@ absl::StatusOr<std::unique_ptr<ResidentMemory>> AxesRunner::InOrder(const Rearra
 absl::StatusOr<ReductionResult> AxesRunner::Reduce(const kernels::Shape& shape,
                                                    const TestArray& elements, AxisSet axes,
                                                    ReductionSpec spec) {
-  const AxesPlan groups = PlanAxes({elements.type(), shape}, axes);
+  return Reduce(PlanAxes({elements.type(), shape}, axes), elements, std::move(spec));
+}
+
+absl::StatusOr<ReductionResult> AxesRunner::Reduce(const StridedView& view,
+                                                   const TestArray& elements, AxisSet axes,
+                                                   ReductionSpec spec, bool keeps_order) {
+  return Reduce(PlanViewAxes(elements.type(), view, axes, keeps_order), elements, std::move(spec));
+}
+
+absl::StatusOr<ReductionResult> AxesRunner::Reduce(const AxesPlan& groups,
+                                                   const TestArray& elements, ReductionSpec spec) {
   spec.grouping = {groups.grouping, {}};
   rearranged_ = groups.rearrangement.has_value();
   ran_in_place_ = false;

@@ -22,6 +22,9 @@ class AxesRunner {
   // `elements` holds those of `shape`. The groupings of the specs are not used.
   absl::StatusOr<ReductionResult> Reduce(const kernels::Shape& shape, const TestArray& elements,
                                          AxisSet axes, ReductionSpec spec);
+  // `elements` holds those in RangeOf(view).
+  absl::StatusOr<ReductionResult> Reduce(const StridedView& view, const TestArray& elements,
+                                         AxisSet axes, ReductionSpec spec, bool keeps_order);
   absl::StatusOr<QuantileResult> Quantiles(const kernels::Shape& shape, const TestArray& elements,
                                            AxisSet axes, QuantileSpec spec);
   // The results in the order of the elements.
@@ -33,6 +36,8 @@ class AxesRunner {
   bool ran_in_place() const { return ran_in_place_; }
 
  private:
+  absl::StatusOr<ReductionResult> Reduce(const AxesPlan& groups, const TestArray& elements,
+                                         ReductionSpec spec);
   absl::StatusOr<std::unique_ptr<ResidentMemory>> InOrder(const Rearrangement& order,
                                                           const TestArray& elements);
 

@@ -59,6 +59,17 @@ SortedGroups SortGroups(const Extents& extents, AxisSet axes) {
   return sorted;
 }
 
+// Where the view's element `index`, in row-major order, stands among those in RangeOf(view).
+uint64_t PlaceIn(const StridedView& view, uint64_t index) {
+  auto place = static_cast<int64_t>(view.first - RangeOf(view).first);
+  for (size_t d = view.dimensions.size(); d-- > 0;) {
+    const StridedDimension& dimension = view.dimensions[d];
+    place += static_cast<int64_t>(index % dimension.extent) * dimension.stride;
+    index /= dimension.extent;
+  }
+  return static_cast<uint64_t>(place);
+}
+
 class AxesTest : public EngineTest {
  protected:
   AxesRunner& runner() {
@@ -77,6 +88,36 @@ class AxesTest : public EngineTest {
     const auto result = runner().Reduce(ShapeOf(extents), elements, axes, spec);
     spec.grouping = Axis(1);
     CheckReduction(rows, spec, result);
+  }
+
+  // Along each set of the view's axes, with what the gaps hold beside; how many of them were
+  // reduced where they stand.
+  int CheckView(const TestArray& elements, const StridedView& view, const ReductionSpec& wanted,
+                bool keeps_order) {
+    const kernels::Shape shape = kernels::ShapeOf(view);
+    const Extents extents(shape.extents().begin(), shape.extents().end());
+    int in_place = 0;
+    for (AxisSet axes = 1; axes < AxisBit(shape.dimension_count()); ++axes) {
+      SCOPED_TRACE(testing::Message() << testing::PrintToString(extents) << ", axes " << axes);
+      const SortedGroups sorted = SortGroups(extents, axes);
+      TestArray rows(
+          ArrayDescription::Matrix(elements.type(), sorted.group_count, sorted.group_size));
+      for (uint64_t i = 0; i < sorted.places.size(); ++i) {
+        rows.Set(sorted.places[i], elements[PlaceIn(view, i)]);
+      }
+      ReductionSpec spec = wanted;
+      const auto result = runner().Reduce(view, elements, axes, spec, keeps_order);
+      in_place += runner().ran_in_place() ? 1 : 0;
+      spec.grouping = Axis(1);
+      const auto expected = engine().Reduce(rows, spec);
+      EXPECT_EQ(result.status(), expected.status());  // Groups may hold nothing but NaN.
+      if (!result.ok() || !expected.ok()) continue;
+      for (size_t c = 0; c < expected->columns.size(); ++c) {
+        EXPECT_TRUE(SameSlots(result->columns[c], expected->columns[c]))
+            << StatisticName(expected->columns[c].statistic);
+      }
+    }
+    return in_place;
   }
 
   // A scan behind whose axis other dimensions come runs down columns, and else along rows; the two
@@ -346,14 +387,52 @@ TEST_P(AxesTest, ViewsAreCopiedTogether) {
         EXPECT_TRUE(packed.SurroundingsAreIntact());
         EXPECT_EQ(run.bytes_read, count * ElementSize(type));
         for (uint64_t i = 0; i < count; ++i) {
-          uint64_t rest = i;
-          auto place = static_cast<int64_t>(view.first - range.first);
-          for (size_t d = view.dimensions.size(); d-- > 0;) {
-            const StridedDimension& dimension = view.dimensions[d];
-            place += static_cast<int64_t>(rest % dimension.extent) * dimension.stride;
-            rest /= dimension.extent;
+          ASSERT_EQ(packed[i], elements[PlaceIn(view, i)]) << "element " << i;
+        }
+      }
+    }
+  }
+}
+
+// Views with gaps, of which runs of elements stand together.
+TEST_P(AxesTest, ViewsInPlace) {
+  struct Case {
+    StridedView view;
+    int in_place_min;  // Sets of axes, of sums, on any engine.
+  };
+  const std::vector<Case> cases = {
+      {{0, {{40, 2 * 128}, {128, 1}}}, 1},                    // Every second row,
+      {{3, {{97, 103}, {51, 1}}}, 1},                         // some columns,
+      {{1, {{5, 25'003}, {20'001, 1}}}, 3},                   // long rows of them,
+      {{2, {{4, 30'000}, {20'011, 1}}}, 3},                   // few of many,
+      {{0, {{3'000, 24}, {16, 1}}}, 1},                       // short ones,
+      {{0, {{3'000, 7}, {2, 1}}}, 1},                         // and shorter ones.
+      {{0, {{6, 64 * 48 * 2}, {40, 64}, {48, 1}}}, 1},        // Matrices of a stack,
+      {{5, {{4, 5'000}, {30, 120}, {70, 1}}}, 0},             // and some rows and columns of each,
+      {{0, {{30, 128}, {4, 30 * 128}, {96, 1}}}, 1},          // the matrices innermost,
+      {{0, {{3, 7'000}, {4, 1'500}, {5, 200}, {96, 1}}}, 0},  // and more than are taken in place.
+  };
+  uint64_t seed = 620;
+  for (const ElementType type : kAllTypes) {
+    for (const DataKind kind : {DataKind::kSmall, DataKind::kSpecial}) {
+      for (size_t c = 0; c < cases.size(); ++c) {
+        for (const bool is_turned : {false, true}) {
+          StridedView view = cases[c].view;
+          if (is_turned) std::reverse(view.dimensions.begin(), view.dimensions.end());
+          SCOPED_TRACE(testing::Message() << "view " << c << (is_turned ? ", turned" : ""));
+          const TestArray elements = MakeVector(type, RangeOf(view).count, kind, ++seed);
+          const std::vector<ReductionSpec> specs = {
+              SpecOf({Statistic::kSum}), SpecOf({Statistic::kMin, Statistic::kMax}),
+              SpecOf({Statistic::kArgmin, Statistic::kNonzeroCount, Statistic::kL2Norm}),
+              SpecOf({Statistic::kSum, Statistic::kMin, Statistic::kMax, Statistic::kVariance})};
+          for (size_t s = 0; s < specs.size(); ++s) {
+            ReductionSpec spec = specs[s];
+            spec.nan_policy = NanPolicy::kIgnore;
+            spec.overflow_policy = OverflowPolicy::kWrap;
+            const int in_place = CheckView(elements, view, spec, /*keeps_order=*/s == 2);
+            const bool is_counted = s == 0 && !is_turned;
+            EXPECT_GE(in_place, is_counted ? cases[c].in_place_min : 0);
           }
-          ASSERT_EQ(packed[i], elements[static_cast<uint64_t>(place)]) << "element " << i;
         }
       }
     }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,15 @@ struct MutableDeviceSpan {
   uint64_t element_count = 0;
 };
 
+// Elements from a row to the next and from a matrix to the next of a stack, where further elements
+// stand between them, as in views of larger arrays (strided_view.h).
+struct Pitches {
+  uint64_t row = 0;
+  uint64_t matrix = 0;
+
+  bool operator==(const Pitches&) const = default;
+};
+
 // Element type and shape of an array.
 struct ArrayDescription {
   ElementType element_type = ElementType::kInt32;
@@ -47,6 +57,9 @@ struct ArrayDescription {
   uint64_t rows = 0;
   uint64_t columns = 0;
   uint64_t matrices = 1;
+  // Nothing where rows follow one another. Only reductions of resident arrays know of others, along
+  // the rows or the columns (Lane::ReducesInPlace).
+  std::optional<Pitches> pitches = std::nullopt;
 
   static ArrayDescription Vector(ElementType type, uint64_t count) { return {type, count}; }
   static ArrayDescription Matrix(ElementType type, uint64_t rows, uint64_t columns) {
@@ -57,6 +70,13 @@ struct ArrayDescription {
     return {type, matrices * rows * columns, true, rows, columns, matrices};
   }
   uint64_t size_bytes() const { return element_count * ElementSize(element_type); }
+  uint64_t row_pitch() const { return pitches ? pitches->row : columns; }
+  // Elements from the first one to the last one, with those that stand between.
+  uint64_t span_elements() const {
+    if (!pitches || element_count == 0) return element_count;
+    return (matrices - 1) * pitches->matrix + (rows - 1) * pitches->row + columns;
+  }
+  uint64_t span_bytes() const { return span_elements() * ElementSize(element_type); }
 };
 
 // How a request groups the elements: along an axis, or by offsets.
@@ -72,6 +92,7 @@ struct GroupingSpec {
 //   kAxis0:         group g holds elements g, g + columns, g + 2 * columns, ... (group_size of
 //                   them); of a stack the groups of a matrix follow those of the one before it
 //   kSegments:      group g holds elements [offsets[g], offsets[g + 1]); see segments.h
+// Where the array has pitches, rows and matrices begin where those say.
 struct Grouping {
   GroupingKind kind = GroupingKind::kWhole;
   uint64_t group_count = 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <vector>
 
 namespace gridfold::kernels {
@@ -101,28 +102,128 @@ AxesPlan Rearranged(ElementType type, const std::vector<Span>& pattern, bool red
   return plan;
 }
 
-// The groups of the pattern, which is neither rows nor columns, where they stand. There are none
-// where more than one dimension further out than those is reduced.
-std::optional<GroupsInPlace> InPlace(ElementType type, const std::vector<Span>& pattern) {
-  const bool are_columns = !pattern.back().is_reduced;
-  const size_t before = pattern.size() - (are_columns ? 2 : 1);
-  if (before > 3) return std::nullopt;
-  GroupsInPlace groups;
-  StateGrid& states = groups.states;
-  // Outer dimensions are K, RK or KRK.
-  states.inner = pattern[before - 1].extent * (are_columns ? pattern.back().extent : 1);
-  if (before > 1) states.parts = pattern[before - 2].extent;
-  if (before > 2) states.outer = pattern[0].extent;
-  states.part_size = pattern[before].extent;
-  if (are_columns) {
-    const uint64_t columns = pattern.back().extent;
-    groups.array =
-        ArrayDescription::Stack(type, states.state_count() / columns, states.part_size, columns);
-  } else {
-    groups.array = ArrayDescription::Matrix(type, states.state_count(), states.part_size);
-    groups.grouping = GroupingKind::kAxis1;
+// Dimensions that are treated alike and lie evenly in memory, as one.
+struct StridedSpan {
+  uint64_t extent = 1;
+  uint64_t stride = 1;
+  bool is_reduced = false;
+
+  // Whether it continues in `inner` as if they were one dimension.
+  bool GoesOnIn(const StridedSpan& inner) const { return stride == inner.extent * inner.stride; }
+};
+
+// The pattern of an array without gaps.
+std::vector<StridedSpan> WithoutGaps(const std::vector<Span>& pattern) {
+  std::vector<StridedSpan> spans(pattern.size());
+  uint64_t stride = 1;
+  for (size_t i = pattern.size(); i-- > 0;) {
+    spans[i] = {pattern[i].extent, stride, pattern[i].is_reduced};
+    stride *= pattern[i].extent;
   }
+  return spans;
+}
+
+// Where states of the inner groups of dimensions further out come to stand; none where those are
+// not K, RK, or KRK, or a part of that. `inner` groups and part_size are of the dimensions inside.
+std::optional<StateGrid> GridOf(const std::vector<StridedSpan>& outside, uint64_t inner,
+                                uint64_t part_size) {
+  StateGrid grid{.inner = inner, .part_size = part_size};
+  // From the innermost one outwards.
+  size_t i = outside.size();
+  while (i > 0 && !outside[i - 1].is_reduced) grid.inner *= outside[--i].extent;
+  while (i > 0 && outside[i - 1].is_reduced) grid.parts *= outside[--i].extent;
+  while (i > 0 && !outside[i - 1].is_reduced) grid.outer *= outside[--i].extent;
+  return i == 0 ? std::optional(grid) : std::nullopt;
+}
+
+// Neighbouring dimensions as few as they are in memory, however they are treated.
+std::vector<StridedSpan> MergedInMemory(const std::vector<StridedSpan>& spans) {
+  std::vector<StridedSpan> merged;
+  for (const StridedSpan& span : spans) {
+    if (merged.empty() || !merged.back().GoesOnIn(span)) {
+      merged.push_back(span);
+    } else {
+      merged.back().extent *= span.extent;
+      merged.back().stride = span.stride;
+    }
+  }
+  return merged;
+}
+
+// The groups of the pattern where they stand: its innermost dimensions are rows, or columns where
+// they are kept. There are none where elements do not stand together in runs, where those further
+// out have more than two distances, or columns would be taken along no dimension.
+std::optional<GroupsInPlace> InPlace(ElementType type, std::vector<StridedSpan> spans) {
+  if (spans.empty() || spans.back().stride != 1) return std::nullopt;
+  const StridedSpan last = spans.back();
+  spans.pop_back();
+  StridedSpan rows;  // Along which columns are reduced.
+  if (!last.is_reduced) {
+    const auto innermost = std::find_if(spans.rbegin(), spans.rend(),
+                                        [](const StridedSpan& span) { return span.is_reduced; });
+    if (innermost == spans.rend()) return std::nullopt;
+    rows = *innermost;
+    spans.erase(std::next(innermost).base());
+  }
+  const std::optional<StateGrid> grid =
+      GridOf(spans, last.is_reduced ? 1 : last.extent, last.is_reduced ? last.extent : rows.extent);
+  const std::vector<StridedSpan> outside = MergedInMemory(spans);
+  if (!grid || outside.size() > (last.is_reduced ? 2 : 1)) return std::nullopt;
+  StridedSpan matrices;
+  if (last.is_reduced) {
+    rows = outside.empty() ? StridedSpan{1, last.extent} : outside.back();
+    if (outside.size() > 1) matrices = outside.front();
+  } else if (!outside.empty()) {
+    matrices = outside.front();
+  }
+  GroupsInPlace groups;
+  groups.states = *grid;
+  groups.grouping = last.is_reduced ? GroupingKind::kAxis1 : GroupingKind::kAxis0;
+  groups.array = ArrayDescription::Stack(type, matrices.extent, rows.extent, last.extent);
+  const bool has_gaps = rows.stride != last.extent ||
+                        (matrices.extent > 1 && matrices.stride != rows.extent * last.extent);
+  if (has_gaps) groups.array.pitches = Pitches{rows.stride, matrices.stride};
   return groups;
+}
+
+// The view's dimensions in memory, those that are treated alike and lie evenly as one; none where
+// any runs backwards.
+std::vector<StridedSpan> SpansOf(const std::vector<PlacedDimension>& placed) {
+  std::vector<StridedSpan> spans;
+  for (const PlacedDimension& one : placed) {
+    if (one.dimension.stride <= 0) return {};
+    const StridedSpan span{one.dimension.extent, static_cast<uint64_t>(one.dimension.stride),
+                           one.is_reduced};
+    const bool is_one =
+        !spans.empty() && spans.back().is_reduced == span.is_reduced && spans.back().GoesOnIn(span);
+    if (is_one) {
+      spans.back().extent *= span.extent;
+      spans.back().stride = span.stride;
+    } else {
+      spans.push_back(span);
+    }
+  }
+  return spans;
+}
+
+// A reduction of the view's elements, copied together in the order that it wants them in.
+AxesPlan PlanCopiedView(ElementType type, const StridedView& view, AxisSet axes) {
+  AxesPlan plan = PlanAxes(ShapedArray(type, ShapeOf(view)), axes);
+  plan.in_place.reset();
+  StridedView ordered = view;
+  if (plan.rearrangement) {
+    const bool reduced_first = plan.grouping == GroupingKind::kAxis0;
+    ordered.dimensions.clear();
+    for (const bool is_reduced : {reduced_first, !reduced_first}) {
+      for (size_t d = 0; d < view.dimensions.size(); ++d) {
+        if (Has(axes, static_cast<int>(d)) == is_reduced) {
+          ordered.dimensions.push_back(view.dimensions[d]);
+        }
+      }
+    }
+  }
+  plan.rearrangement = PlanRearrangement(ordered);
+  return plan;
 }
 
 }  // namespace
@@ -149,7 +250,7 @@ AxesPlan PlanAxes(const ShapedArray& array, AxisSet axes) {
     default: break;
   }
   AxesPlan plan = Rearranged(type, pattern, !pattern.back().is_reduced);
-  plan.in_place = InPlace(type, pattern);
+  plan.in_place = InPlace(type, WithoutGaps(pattern));
   return plan;
 }
 
@@ -159,16 +260,20 @@ AxesPlan PlanContiguousAxes(const ShapedArray& array, AxisSet axes) {
   return Rearranged(array.element_type, PatternOf(array.shape, axes), /*reduced_first=*/false);
 }
 
-std::optional<AxesPlan> PlanViewInPlace(ElementType type, const StridedView& view, AxisSet axes,
-                                        bool keeps_order) {
+AxesPlan PlanViewAxes(ElementType type, const StridedView& view, AxisSet axes, bool keeps_order) {
   const std::vector<PlacedDimension> placed = InMemoryOrder(view, axes, keeps_order);
+  const bool are_in_order = AreInOrder(placed, keeps_order);
   StridedView memory;
   AxisSet reduced = 0;
   for (size_t d = 0; d < placed.size(); ++d) {
     memory.dimensions.push_back(placed[d].dimension);
     if (placed[d].is_reduced) reduced |= AxisBit(static_cast<int>(d));
   }
-  if (!AreInOrder(placed, keeps_order) || !IsContiguous(memory)) return std::nullopt;
+  if (!are_in_order || !IsContiguous(memory)) {
+    AxesPlan plan = PlanCopiedView(type, view, axes);
+    if (are_in_order) plan.in_place = InPlace(type, SpansOf(placed));
+    return plan;
+  }
   const ShapedArray array(type, ShapeOf(memory));
   // One group of all elements is a row where the view has further axes, of one element.
   const bool is_whole = axes == AllAxes(static_cast<int>(view.dimensions.size()));

@@ -15,8 +15,13 @@
 // Results do not show the difference: groups are in row-major order of the kept axes, and elements
 // inside a group in row-major order of the others.
 //
-// A view (strided_view.h) is copied without its gaps first. A reduction does without that where the
-// view has no gaps but another order than memory, which groups may be read in.
+// A view (strided_view.h) is copied without its gaps first. A reduction does without that where
+// groups may be read in the order of memory: of a view without gaps as of any array, and of one
+// with gaps where runs of its elements stay together and no more than two dimensions further out
+// are regular. Those are the rows of matrices with pitches (array.h): crops, every n-th row, and
+// their transposes.
+//
+//   rows 100 to 199, columns 50 to 249 of [480, 640]: a matrix of [100, 200] with a pitch of 640
 #ifndef GRIDFOLD_KERNELS_CONTRACT_AXES_H_
 #define GRIDFOLD_KERNELS_CONTRACT_AXES_H_
 
@@ -36,8 +41,8 @@ using AxisSet = uint32_t;
 constexpr AxisSet AxisBit(int axis) { return AxisSet{1} << axis; }
 constexpr AxisSet AllAxes(int dimension_count) { return AxisBit(dimension_count) - 1; }
 
-// Groups of the array as it stands: rows, or the columns of a stack. Where a group of the operation
-// has several parts, they are its parts.
+// Groups of the array as it stands: rows, or the columns of a stack; those of a stack with pitches
+// too. Where a group of the operation has several parts, they are its parts.
 struct GroupsInPlace {
   ArrayDescription array;
   GroupingKind grouping = GroupingKind::kAxis0;
@@ -63,12 +68,12 @@ AxesPlan PlanAxes(const ShapedArray& array, AxisSet axes);
 // are made rows by a rearrangement. Never kAxis0.
 AxesPlan PlanContiguousAxes(const ShapedArray& array, AxisSet axes);
 
-// A reduction along these axes of a view, as one of the array that its elements are in memory,
-// those in RangeOf(view). Nothing where the view has gaps, or its groups stand in another order
-// than memory. `keeps_order` says that elements must stay in their order inside a group; else they
-// are taken as they stand.
-std::optional<AxesPlan> PlanViewInPlace(ElementType type, const StridedView& view, AxisSet axes,
-                                        bool keeps_order);
+// A reduction along these axes of a view, whose elements are those in RangeOf(view). Where it has
+// no gaps and its groups stand in the order of memory, it is one of the array that its elements are
+// there; else of a copy, which may not be needed (`in_place`). `keeps_order` says that elements
+// must stay in their order inside a group; else they are taken as they stand. Requires a view with
+// elements.
+AxesPlan PlanViewAxes(ElementType type, const StridedView& view, AxisSet axes, bool keeps_order);
 
 // Shape of the results of a reduction: without the axes along which it ran, or with an extent of 1
 // for each of them.

@@ -69,6 +69,83 @@ TEST(AxesTest, OtherPatternsCanBeReducedInPlace) {
   EXPECT_FALSE(PlanContiguousAxes({kType, {2, 3, 5}}, 0b001).in_place.has_value());
 }
 
+AxesPlan PlanView(const StridedView& view, AxisSet axes, bool keeps_order = true) {
+  return PlanViewAxes(kType, view, axes, keeps_order);
+}
+
+void ExpectPitches(const AxesPlan& plan, const ArrayDescription& array, const Pitches& pitches,
+                   GroupingKind grouping, const StateGrid& states) {
+  ASSERT_TRUE(plan.rearrangement.has_value());
+  ASSERT_TRUE(plan.in_place.has_value());
+  EXPECT_EQ(plan.in_place->grouping, grouping);
+  EXPECT_EQ(plan.in_place->states, states);
+  const ArrayDescription& actual = plan.in_place->array;
+  EXPECT_EQ(actual.element_count, array.element_count);
+  EXPECT_EQ(actual.matrices, array.matrices);
+  EXPECT_EQ(actual.rows, array.rows);
+  EXPECT_EQ(actual.columns, array.columns);
+  ASSERT_TRUE(actual.pitches.has_value());
+  EXPECT_EQ(actual.pitches->row, pitches.row);
+  if (actual.matrices > 1) {
+    EXPECT_EQ(actual.pitches->matrix, pitches.matrix);
+  }
+}
+
+TEST(AxesTest, ViewsWithGapsCanBeReducedInPlace) {
+  const auto stack = [](uint64_t matrices, uint64_t rows, uint64_t columns) {
+    return ArrayDescription::Stack(kType, matrices, rows, columns);
+  };
+  // Rows 1 to 3, columns 2 to 6 of [8, 10].
+  const StridedView crop{12, {{3, 10}, {5, 1}}};
+  ExpectMatrix(PlanView(crop, 0b01), GroupingKind::kAxis0, 3, 5);
+  ExpectPitches(PlanView(crop, 0b01), stack(1, 3, 5), {10}, GroupingKind::kAxis0, {1, 1, 5, 3});
+  ExpectMatrix(PlanView(crop, 0b10), GroupingKind::kAxis1, 3, 5);
+  ExpectPitches(PlanView(crop, 0b10), stack(1, 3, 5), {10}, GroupingKind::kAxis1, {1, 1, 3, 5});
+  EXPECT_EQ(PlanView(crop, 0b11).grouping, GroupingKind::kWhole);
+  ExpectPitches(PlanView(crop, 0b11), stack(1, 3, 5), {10}, GroupingKind::kAxis1, {1, 3, 1, 5});
+  EXPECT_EQ(PlanView(crop, 0b10).in_place->array.span_elements(), 25u);
+  // Its transpose has the same groups along the other axis.
+  const StridedView turned{12, {{5, 1}, {3, 10}}};
+  ExpectPitches(PlanView(turned, 0b10), stack(1, 3, 5), {10}, GroupingKind::kAxis0, {1, 1, 5, 3});
+  // Of [4, 6, 10]: two matrices, three rows of each, five columns.
+  const StridedView box{0, {{2, 120}, {3, 20}, {5, 1}}};
+  ExpectPitches(PlanView(box, 0b001), stack(3, 2, 5), {120, 20}, GroupingKind::kAxis0,
+                {1, 1, 15, 2});
+  ExpectPitches(PlanView(box, 0b010), stack(2, 3, 5), {20, 120}, GroupingKind::kAxis0,
+                {1, 1, 10, 3});
+  ExpectPitches(PlanView(box, 0b011), stack(2, 3, 5), {20, 120}, GroupingKind::kAxis0,
+                {1, 2, 5, 3});
+  ExpectPitches(PlanView(box, 0b100), stack(2, 3, 5), {20, 120}, GroupingKind::kAxis1,
+                {1, 1, 6, 5});
+  ExpectPitches(PlanView(box, 0b101), stack(2, 3, 5), {20, 120}, GroupingKind::kAxis1,
+                {1, 2, 3, 5});
+  ExpectPitches(PlanView(box, 0b110), stack(2, 3, 5), {20, 120}, GroupingKind::kAxis1,
+                {2, 3, 1, 5});
+  ExpectPitches(PlanView(box, 0b111), stack(2, 3, 5), {20, 120}, GroupingKind::kAxis1,
+                {1, 6, 1, 5});
+  EXPECT_EQ(PlanView(box, 0b111).in_place->array.span_elements(), 120u + 40u + 5u);
+  // Planes that go on evenly are one dimension.
+  ExpectPitches(PlanView({0, {{4, 60}, {6, 10}, {5, 1}}}, 0b100), stack(1, 24, 5), {10},
+                GroupingKind::kAxis1, {1, 1, 24, 5});
+}
+
+TEST(AxesTest, OtherViewsAreCopied) {
+  // Elements apart from each other; columns backwards; three distances; no axis at all.
+  EXPECT_FALSE(PlanView({0, {{3, 20}, {5, 2}}}, 0b01).in_place.has_value());
+  EXPECT_FALSE(PlanView({4, {{3, 10}, {5, -1}}}, 0b01, false).in_place.has_value());
+  EXPECT_FALSE(PlanView({0, {{2, 999}, {2, 300}, {2, 20}, {5, 1}}}, 0b1000).in_place.has_value());
+  EXPECT_FALSE(PlanView({0, {{3, 10}, {5, 1}}}, 0b00).in_place.has_value());
+  // Rows backwards, unless their order does not matter.
+  const StridedView backwards{20, {{3, -10}, {5, 1}}};
+  EXPECT_FALSE(PlanView(backwards, 0b01).in_place.has_value());
+  EXPECT_TRUE(PlanView(backwards, 0b01, false).in_place.has_value());
+  // Copies are in the order that the groups want.
+  const AxesPlan copied = PlanView({0, {{2, 1'000}, {3, 50}, {5, 3}}}, 0b010);
+  ExpectMatrix(copied, GroupingKind::kAxis0, 3, 10);
+  EXPECT_EQ(copied.rearrangement->element_count(), 30u);
+  EXPECT_FALSE(PlanView({0, {{2, 15}, {3, 5}, {5, 1}}}, 0b011).rearrangement.has_value());
+}
+
 TEST(AxesTest, WithoutElementsThereAreGroupsAllTheSame) {
   ExpectMatrix(Plan({4, 0, 6}, 0b010), GroupingKind::kAxis1, 24, 0);
   ExpectMatrix(Plan({0, 3, 6}, 0b010), GroupingKind::kAxis1, 0, 3);

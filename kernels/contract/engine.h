@@ -144,7 +144,8 @@ class Lane {
  public:
   virtual ~Lane() = default;
 
-  // `input` holds exactly plan.array.size_bytes() bytes.
+  // `input` holds exactly plan.array.span_bytes() bytes; an array with pitches is one that
+  // ReducesInPlace takes.
   virtual absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, InputSpan input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) = 0;

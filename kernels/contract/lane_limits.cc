@@ -59,7 +59,7 @@ uint64_t OutputBytesPerGroup(const ReductionPlan& plan) {
 
 absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
                                 const InputSpan& input) {
-  return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
+  return FirstError({CheckSize("input", SizeBytes(input), plan.array.span_bytes()),
                      CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
                      CheckGroupsFit(options, plan)});
 }

@@ -11,12 +11,12 @@ namespace {
 constexpr uint64_t kArrayBytesPerStateByte = 2;
 
 Grouping GroupsOf(const GroupsInPlace& groups) {
-  const ArrayDescription& array = groups.array;
+  const bool are_columns = groups.grouping == GroupingKind::kAxis0;
   return {.kind = groups.grouping,
           .group_count = groups.states.state_count(),
           .group_size = groups.states.part_size,
           .offsets = {},
-          .matrices = array.matrices};
+          .matrices = are_columns ? groups.array.matrices : 1};
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ std::optional<uint64_t> InPlaceReduction::RoomBytes(const ResidentSpan& input,
   if (!has_parts()) return 0;
   const uint64_t room_bytes = lane.ResidentStateBytes(inner_) * states_.state_count();
   const bool is_worth_it = room_bytes > 0 && !whole_.return_states &&
-                           room_bytes <= input.size_bytes / kArrayBytesPerStateByte;
+                           room_bytes <= inner_.array.size_bytes() / kArrayBytesPerStateByte;
   return is_worth_it ? std::optional(room_bytes) : std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 // Reductions along sets of axes that neither rows nor columns are (contract/axes.h), of an array as
-// it stands: its innermost axes are reduced first, and states of what comes of that are merged
-// along the outer ones. The same bits as of the array in another order.
+// it stands, or as a view of it does: its innermost axes are reduced first, and states of what
+// comes of that are merged along the outer ones. The same bits as of the array in another order.
 //
 //   const InPlaceReduction reduction(plan, *axes.in_place);
 //   if (const auto room_bytes = reduction.RoomBytes(input, lane)) {

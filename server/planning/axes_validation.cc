@@ -135,10 +135,7 @@ std::optional<PlannedGroups> PlanGroupsOfView(const v1::Grouping& grouping,
   const absl::StatusOr<RequestedGroups> groups =
       ValidateGroups(grouping, static_cast<int>(view.dimensions.size()));
   if (!groups.ok() || groups->has_segments) return std::nullopt;
-  std::optional<kernels::AxesPlan> plan =
-      kernels::PlanViewInPlace(type, view, groups->axes, keeps_order);
-  if (!plan) return std::nullopt;
-  return GroupsOf(*std::move(plan));
+  return GroupsOf(kernels::PlanViewAxes(type, view, groups->axes, keeps_order));
 }
 
 absl::StatusOr<PlannedGroups> PlanContiguousGroups(const v1::Grouping& grouping,

@@ -38,9 +38,8 @@ struct PlannedGroups {
 absl::StatusOr<PlannedGroups> PlanGroups(const v1::Grouping& grouping,
                                          const kernels::ShapedArray& array, const Limits& limits);
 
-// PlanGroups of a view whose groups can be read where they are (kernels::PlanViewInPlace). Nothing
-// where the view has to be copied first, or where the groups are segments, or at fault, which
-// PlanGroups tells.
+// PlanGroups of a view (kernels::PlanViewAxes). Nothing where the groups are segments, or at fault,
+// which PlanGroups tells.
 std::optional<PlannedGroups> PlanGroupsOfView(const v1::Grouping& grouping,
                                               kernels::ElementType type,
                                               const kernels::StridedView& view, bool keeps_order);

@@ -193,14 +193,15 @@ bool KeepsOrder(const kernels::ReductionSpec& spec) {
   });
 }
 
-// Groups of a view are read where they are if they can be: the array is one without gaps then.
-void TakeViewInPlace(const v1::ReduceArrayRequest& request, const kernels::ReductionSpec& spec,
-                     InputArray& array, PlannedGroups& groups) {
+// Groups of a view are those of the array around it, as it lies in memory, or of a copy in another
+// order. Views with gaps of several devices are left to Gather.
+void TakeGroupsOfView(const v1::ReduceArrayRequest& request, const kernels::ReductionSpec& spec,
+                      InputArray& array, PlannedGroups& groups) {
   if (!array.is_view()) return;
-  std::optional<PlannedGroups> in_place = PlanGroupsOfView(
+  std::optional<PlannedGroups> of_view = PlanGroupsOfView(
       request.grouping(), array.description.element_type, *array.resident->view, KeepsOrder(spec));
-  if (!in_place) return;
-  groups = *std::move(in_place);
+  if (!of_view || (array.is_sharded() && of_view->rearrangement)) return;
+  groups = *std::move(of_view);
   array.resident->view.reset();
 }
 
@@ -265,7 +266,7 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
              planned.result_shape),
       ValidateFirstIndex(request, *array));
   if (!converted.ok()) return converted;
-  TakeViewInPlace(request, spec, *array, groups);
+  TakeGroupsOfView(request, spec, *array, groups);
   if (array->is_sharded()) MakeRowAColumn(groups);
   spec.grouping = std::move(groups.grouping);
   planned.input = *std::move(array);
@@ -296,8 +297,8 @@ absl::StatusOr<PlannedRearrangement> PlanRearrangement(const kernels::Rearrangem
       std::min(context.limits.resident_bytes_max, context.limits.tenant_bytes_max());
   if (room_bytes > room_bytes_max) {
     return kernels::LargerThanALane(
-        absl::StrCat("along these axes the array is copied into another order first, which takes ",
-                     room_bytes, " bytes beside resident arrays, more than the ", room_bytes_max,
+        absl::StrCat("the array is copied into another order first, which takes ", room_bytes,
+                     " bytes beside resident arrays, more than the ", room_bytes_max,
                      " that a tenant may have on this server"));
   }
   return PlannedRearrangement{order, context.arrays,

@@ -12,7 +12,7 @@ constexpr uint64_t kColumnsMin = 8;
 bool HasBriefGroups(const ReductionPlan& plan) {
   const Grouping& grouping = plan.grouping;
   if (grouping.kind != GroupingKind::kAxis0) {
-    return grouping.group_count >= 1 && grouping.group_size >= 1 &&
+    return !plan.array.pitches && grouping.group_count >= 1 && grouping.group_size >= 1 &&
            grouping.group_size <= kBriefElements;
   }
   return grouping.matrices == 1 && grouping.group_count >= kColumnsMin && plan.array.rows >= 1 &&

@@ -57,7 +57,7 @@ class BriefReduction {
     for (size_t s = 0; s < plan_.statistics.size(); ++s) slots[s] = writer_.Slots(s) + first;
     bool is_open[kBriefLanes];
     if (IsDownColumns()) {
-      ReduceBriefColumns<T>(data_ + first * sizeof(T), plan_.grouping.group_count * sizeof(T),
+      ReduceBriefColumns<T>(data_ + first * sizeof(T), plan_.array.row_pitch() * sizeof(T),
                             static_cast<uint32_t>(rows()), count, brief_request_, {slots, is_open});
     } else {
       uint64_t begins[kBriefLanes + 1];
@@ -76,7 +76,7 @@ class BriefReduction {
     uint64_t size = rows();
     if (IsDownColumns()) {
       for (uint64_t row = 0; row < size; ++row) {
-        column[row] = LoadUnaligned<T>(data_, row * plan_.grouping.group_count + g);
+        column[row] = LoadUnaligned<T>(data_, row * plan_.array.row_pitch() + g);
       }
     } else {
       elements = data_ + GroupBegin(plan_.grouping, g) * sizeof(T);

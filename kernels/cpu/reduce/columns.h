@@ -25,6 +25,8 @@ class ColumnReduction {
   ColumnReduction(const ReductionPlan& plan, HostSpan input, int threads, StatisticWriter& writer)
       : rows_(plan.array.rows),
         columns_(plan.array.columns),
+        row_pitch_(plan.array.row_pitch()),
+        matrix_pitch_(plan.array.pitches ? plan.array.pitches->matrix : rows_ * columns_),
         groups_(plan.grouping.group_count),
         data_(input.data),
         writer_(writer),
@@ -81,11 +83,11 @@ class ColumnReduction {
 
   void Reduce(uint64_t strip, uint64_t block, GroupStateOf<T>* states, ScaledProduct* products) {
     const uint64_t first_row = block * block_rows_;
-    const StripShape shape{columns_ * sizeof(T), std::min(block_rows_, rows_ - first_row),
+    const StripShape shape{row_pitch_ * sizeof(T), std::min(block_rows_, rows_ - first_row),
                            StripColumns(strip), first_row};
-    const uint64_t row = strip / matrix_strips_ * rows_ + first_row;
-    ReduceStrip<T>(data_ + (row * columns_ + FirstColumn(strip)) * sizeof(T), shape, request_,
-                   states, products);
+    const uint64_t first = strip / matrix_strips_ * matrix_pitch_ + first_row * row_pitch_;
+    ReduceStrip<T>(data_ + (first + FirstColumn(strip)) * sizeof(T), shape, request_, states,
+                   products);
   }
 
   void ReduceWholeStrip(uint64_t strip) {
@@ -113,6 +115,8 @@ class ColumnReduction {
 
   const uint64_t rows_;
   const uint64_t columns_;
+  const uint64_t row_pitch_;
+  const uint64_t matrix_pitch_;
   const uint64_t groups_;
   const std::byte* const data_;
   StatisticWriter& writer_;

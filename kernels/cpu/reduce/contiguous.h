@@ -1,4 +1,5 @@
-// Reductions of groups whose elements are consecutive: the whole array, rows, segments.
+// Reductions of groups whose elements are consecutive: the whole array, rows, also those of a
+// matrix with pitches, and segments.
 #ifndef GRIDFOLD_KERNELS_CPU_REDUCE_CONTIGUOUS_H_
 #define GRIDFOLD_KERNELS_CPU_REDUCE_CONTIGUOUS_H_
 
@@ -17,7 +18,8 @@ template <class T>
 class ContiguousReduction {
  public:
   ContiguousReduction(const ReductionPlan& plan, HostSpan input, StatisticWriter& writer)
-      : grouping_(plan.grouping),
+      : array_(plan.array),
+        grouping_(plan.grouping),
         data_(input.data),
         writer_(writer),
         request_(writer.Request()),
@@ -68,8 +70,16 @@ class ContiguousReduction {
   }
 
   void Reduce(uint64_t begin, uint64_t end, uint64_t first_index, Part& part) {
-    ReduceStrip<T>(data_ + begin * sizeof(T), {sizeof(T), end - begin, 1, first_index}, request_,
-                   &part.state, &part.product);
+    ReduceStrip<T>(data_ + PlaceOf(begin) * sizeof(T), {sizeof(T), end - begin, 1, first_index},
+                   request_, &part.state, &part.product);
+  }
+
+  // Where the element of this number stands in memory.
+  uint64_t PlaceOf(uint64_t element) const {
+    if (!array_.pitches) return element;
+    const uint64_t row = element / array_.columns;
+    return row / array_.rows * array_.pitches->matrix + row % array_.rows * array_.pitches->row +
+           element % array_.columns;
   }
 
   // Joins the parts of each long group, in their order.
@@ -92,6 +102,7 @@ class ContiguousReduction {
     }
   }
 
+  const ArrayDescription& array_;
   const Grouping& grouping_;
   const std::byte* const data_;
   StatisticWriter& writer_;

@@ -1,10 +1,10 @@
-// kernel_benchmark [--json FILE] [--small | --sizes] [--only NAME] [--strategy NAME] [--rows TEXT]:
+// kernel_benchmark [--json FILE] [--mib N | --sizes] [--only NAME] [--strategy NAME] [--rows TEXT]:
 // the kernels' rates on device 0, and their ratios to the device's read and copy ceilings and to
 // CUB, which are measured in the same run. NAME is one of exact-sums, reductions, matrices, scans,
 // column-scans, histograms, order, by-key and transfers; --strategy measures what the strategy can
 // take, by it, such as reduce/groups/tiles or histogram/global, and `--strategy all` reductions by
-// each one that can take them; --rows selects those whose names contain TEXT. --small takes arrays
-// of 64 MiB; --sizes asks a few questions of arrays of every size instead, of which
+// each one that can take them; --rows selects those whose names contain TEXT. --mib takes arrays of
+// N MiB in place of 2,048; --sizes asks a few questions of arrays of every size instead, of which
 // benchmark/size_report.py makes a table and a plot. Exits 1 where a benchmark fails and 2 where
 // there is no device.
 #include <cuda_runtime_api.h>
@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "kernels/cuda/benchmark/kernel_benchmark.h"
 #include "kernels/cuda/lane/engine.h"
@@ -24,20 +25,16 @@
 namespace gridfold::kernels::cuda {
 namespace {
 
-constexpr uint64_t kArrayBytes = uint64_t{2} << 30;
-constexpr uint64_t kSmallArrayBytes = uint64_t{64} << 20;
+constexpr uint32_t kArrayMebibytes = 2048;
 
 struct Options {
   std::string json_file;
   std::string only;  // Empty: all.
   BenchmarkSelection selection;
-  bool small = false;
+  uint32_t mebibytes = kArrayMebibytes;
   bool sizes = false;
 
-  uint64_t array_bytes() const {
-    if (sizes) return kSizesArrayBytes;
-    return small ? kSmallArrayBytes : kArrayBytes;
-  }
+  uint64_t array_bytes() const { return sizes ? kSizesArrayBytes : uint64_t{mebibytes} << 20; }
 };
 
 struct NamedBenchmark {
@@ -62,10 +59,11 @@ bool IsBenchmark(const std::string& name) {
 bool ParseOptions(int argument_count, char** arguments, Options& options) {
   for (int i = 1; i < argument_count; ++i) {
     const absl::string_view argument = arguments[i];
-    if (argument == "--small") {
-      options.small = true;
-    } else if (argument == "--sizes") {
+    if (argument == "--sizes") {
       options.sizes = true;
+    } else if (argument == "--mib" && i + 1 < argument_count) {
+      if (!absl::SimpleAtoi(arguments[++i], &options.mebibytes)) return false;
+      if (options.mebibytes == 0 || options.mebibytes > kArrayMebibytes) return false;
     } else if (argument == "--json" && i + 1 < argument_count) {
       options.json_file = arguments[++i];
     } else if (argument == "--only" && i + 1 < argument_count) {
@@ -132,7 +130,7 @@ int Main(int argument_count, char** arguments) {
   Options options;
   if (!ParseOptions(argument_count, arguments, options)) {
     std::fprintf(stderr,
-                 "usage: kernel_benchmark [--json FILE] [--small | --sizes] [--only NAME] "
+                 "usage: kernel_benchmark [--json FILE] [--mib N | --sizes] [--only NAME] "
                  "[--strategy NAME] [--rows TEXT]\n");
     return 1;
   }

@@ -22,7 +22,7 @@ FAMILY = {"kLong": "long/", "kGroups": "groups/", "kColumns": "columns/"}
 
 def strategies():
     """The names that reductions have, from where the kernels are listed."""
-    rows = re.findall(r'\{ReductionKernel::k\w+, ReductionFamily::(k\w+), "([^"]+)"\}', KERNELS.read_text())
+    rows = re.findall(r'\{ReductionKernel::k\w+, ReductionFamily::(k\w+), "([^"]+)"[,}]', KERNELS.read_text())
     names = [(FAMILY[family], name) for family, name in rows if family in FAMILY]
     in_place = [f"reduce/{family}{name}" for family, name in names]
     return in_place + [f"reduce/transposed/{name}" for family, name in names if family != "columns/"]
@@ -88,10 +88,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("program", help="the kernel_benchmark to run")
     parser.add_argument("--only", action="append", help="its sections; default: matrices and reductions")
-    parser.add_argument("--small", action="store_true", help="small arrays: slow kernels take minutes of large ones")
+    parser.add_argument("--mib", type=int, default=2048, help="of an array: slow kernels take minutes of large ones")
     parser.add_argument("--json", type=pathlib.Path, help="a file for the times")
     options = parser.parse_args()
-    command = [options.program, "--small"] if options.small else [options.program]
+    command = [options.program, "--mib", str(options.mib)]
     routes, chosen = measure(command, options.only or ["matrices", "reductions"])
     if options.json:
         options.json.write_text(json.dumps({"routes": routes, "chosen": chosen}, indent=1, sort_keys=True) + "\n")

@@ -273,6 +273,7 @@ absl::Status LaunchAsRows(const ReductionPlan& plan, const ReductionRoute& route
   if (!status.ok()) return status;
   ReductionParameters of_rows = parameters;
   of_rows.elements = *transposed;
+  of_rows.row_pitch = parameters.group_size;
   return LaunchStates(route, type, of_rows, scratch, properties, stream);
 }
 

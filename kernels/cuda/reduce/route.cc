@@ -34,7 +34,8 @@ uint64_t GroupBytes(const ReductionPlan& plan) {
 bool AreInVectors(const ReductionFacts& facts) {
   const uint64_t group_bytes = GroupBytes(facts.plan);
   return facts.is_aligned && facts.plan.grouping.kind != GroupingKind::kSegments &&
-         group_bytes > 0 && facts.plan.array.size_bytes() % ReduceTuning::kVectorBytes == 0 &&
+         !facts.plan.array.pitches && group_bytes > 0 &&
+         facts.plan.array.size_bytes() % ReduceTuning::kVectorBytes == 0 &&
          (group_bytes % ReduceTuning::kVectorBytes == 0 ||
           ReduceTuning::kVectorBytes % group_bytes == 0);
 }
@@ -56,7 +57,7 @@ bool AreRowSums(const ReductionFacts& facts) {
 
 // Whether warps have so many turns of row sums that one whose sums may be rounded is not felt; or
 // rows are so short, and many, that lanes of groups would read too little at a time: 64 MiB of rows
-// of four float64 take 26 us in place of 47 (H200, route_report.py --small).
+// of four float64 take 26 us in place of 47 (H200, route_report.py --mib 64).
 bool HaveManyTurns(const ReductionPlan& plan, const ReductionGeometry& geometry) {
   constexpr uint64_t kTurnVectors = PairTuning::kRowVectorsInFlight * ReduceTuning::kWarpThreads;
   constexpr uint64_t kShortVectors = 2;
@@ -69,8 +70,8 @@ bool HaveManyTurns(const ReductionPlan& plan, const ReductionGeometry& geometry)
 }
 
 bool AreRowMoments(const ReductionPlan& plan) {
-  return plan.grouping.kind != GroupingKind::kSegments && !plan.return_states &&
-         AreMomentsOfRows(ParametersOf(plan), plan.array.element_type);
+  return plan.grouping.kind != GroupingKind::kSegments && !plan.array.pitches &&
+         !plan.return_states && AreMomentsOfRows(ParametersOf(plan), plan.array.element_type);
 }
 
 ReductionKernel SumKernelOf(const ReductionFacts& facts, const ReductionGeometry& geometry,
@@ -88,12 +89,16 @@ ReductionKernel GroupKernelFor(const ReductionFacts& facts, GroupKernel group_ke
   using enum ReductionKernel;
   const bool may_be_moments = (!wanted || wanted == kRowMoments) && AreRowMoments(facts.plan) &&
                               geometry.queued_segments_max == 0;
+  // A second kernel takes what the one of row moments leaves, which is felt where there is little:
+  // 2,048 rows of 64 float64 take 8.4 us, in pairs 7.0 (H200, route_report.py --mib 1).
+  constexpr uint64_t kPairBytesMax = uint64_t{1} << 20;
+  const bool are_pairs = !wanted && facts.plan.array.size_bytes() <= kPairBytesMax;
   switch (group_kernel) {
     case GroupKernel::kStates: return kTiles;
     case GroupKernel::kPairs: return SumKernelOf(facts, geometry, wanted);
     case GroupKernel::kIntegerStrips: return may_be_moments ? kRowMoments : kIntegerStrips;
     case GroupKernel::kFixedPoint: return may_be_moments ? kRowMoments : kFixedPoint;
-    case GroupKernel::kMomentPairs: return may_be_moments ? kRowMoments : kPairTiles;
+    case GroupKernel::kMomentPairs: return may_be_moments && !are_pairs ? kRowMoments : kPairTiles;
     case GroupKernel::kExtremes: break;
   }
   if (geometry.has_warp_rows) return kWarpExtremes;
@@ -192,7 +197,13 @@ bool HasOnlyFloatingProduct(const ReductionPlan& plan) {
 //   uint8  [25,450,059, 2] nonzero       181  136 states      int8  [189, 37] mean     60   25 rows
 //   int8   [483,477, 24] mean, variance  129   94 rows        uint32 [2662, 49]        35   25 rows
 //
-// So it is up to some size (route_report.py --small):
+// So are sums and extremes of small matrices of narrow elements, whichever of them are taken by
+// vectors (route_report.py --mib 1):
+//
+//   int8    [262,144, 4] sum   25  17 rows      int8  [1048, 1000] argmax  36  15 rows
+//   float16 [8192, 64] argmax  28  19 rows      int32 [65,536, 4] four     23  17 states
+//
+// So it is up to some size (route_report.py --mib 64):
 //
 //   int8   [2^20, 64] four               161  333 rows        int8  [2^24, 4] four    151  206
 //   states
@@ -202,16 +213,24 @@ Instead InsteadOfVectors(const ReductionPlan& plan, uint32_t parts) {
   constexpr uint64_t kSmallBytes = uint64_t{1} << 20;
   constexpr uint64_t kStateBytesMax = uint64_t{52} << 20;
   constexpr uint64_t kRowBytesMax = uint64_t{16} << 20;
+  constexpr uint64_t kFewestColumns = 4;
   constexpr uint64_t kFewColumns = 8;
   constexpr uint64_t kSomeColumns = 512;
-  const bool are_moments = !IsFloatingPoint(plan.array.element_type) && (parts & ~kSumPart) != 0 &&
-                           (parts & ~kExtremesPart) != 0 && (parts & ~kCorePartSet) == 0;
+  const ElementType type = plan.array.element_type;
+  const bool are_in_vectors = KernelKindOf(type, parts).column_kernel == ColumnKernel::kVectors;
   // States have the form that the parts say (Lane::ResidentStateBytes).
-  if (!are_moments || plan.return_states || !CanBeReducedAsRows(plan)) return Instead::kVectors;
-  const uint64_t element_bytes = ElementSize(plan.array.element_type);
+  if (!are_in_vectors || plan.return_states || !CanBeReducedAsRows(plan)) return Instead::kVectors;
+  const uint64_t element_bytes = ElementSize(type);
   const uint64_t bytes = plan.array.size_bytes();
   const bool are_tall = plan.grouping.group_size > ColumnVectorTuning::kBriefRowsMax;
   const bool are_narrow = element_bytes <= 2 && are_tall;
+  const bool are_moments = !IsFloatingPoint(type) && (parts & ~kSumPart) != 0 &&
+                           (parts & ~kExtremesPart) != 0 && (parts & ~kCorePartSet) == 0;
+  if (!are_moments) {
+    return are_narrow && bytes <= kSmallBytes ? Instead::kRows : Instead::kVectors;
+  }
+  const bool are_few = plan.grouping.group_count <= kFewestColumns && are_tall;
+  if (are_few && bytes > kSmallBytes / 2 && bytes <= kSmallBytes) return Instead::kStates;
   if (are_narrow && plan.grouping.group_count <= kFewColumns && bytes > kSmallBytes / 2) {
     return bytes <= kStateBytesMax ? Instead::kStates : Instead::kVectors;
   }
@@ -224,8 +243,9 @@ Instead InsteadOfVectors(const ReductionPlan& plan, uint32_t parts) {
 // Whether segments of floating-point elements are so few and long that a warp for each of them
 // leaves much of a device idle, and the general kernel's states, whose tiles share one, take less
 // time where several statistics are asked for. Four of 2,023 segments of float32 of 1 to 64 KiB:
-// 114 us in place of 319 (H200, route_report.py --small).
+// 114 us in place of 319 (H200, route_report.py --mib 64).
 bool AreFewLongSegments(const ReductionPlan& plan, uint32_t parts) {
+  constexpr uint64_t kSome = 256;  // 27 of them take 31 us in fixed point, and 45 as states.
   constexpr uint64_t kFew = 3072;
   constexpr uint64_t kLongBytes = uint64_t{16} << 10;
   constexpr uint64_t kLongestBytesMax = uint64_t{64} << 10;
@@ -233,7 +253,8 @@ bool AreFewLongSegments(const ReductionPlan& plan, uint32_t parts) {
   return grouping.kind == GroupingKind::kSegments && !plan.return_states &&
          IsFloatingPoint(plan.array.element_type) && (parts & ~kSumPart) != 0 &&
          (parts & ~kExtremesPart) != 0 && (parts & ~kCorePartSet) == 0 &&
-         grouping.group_count <= kFew && GroupBytes(plan) <= kLongestBytesMax &&
+         grouping.group_count >= kSome && grouping.group_count <= kFew &&
+         GroupBytes(plan) <= kLongestBytesMax &&
          plan.array.size_bytes() >= grouping.group_count * kLongBytes;
 }
 
@@ -245,11 +266,17 @@ ReductionRoute BestRoute(const ReductionFacts& facts) {
   const uint32_t parts = ReductionParts(facts.plan);
   const Instead instead = InsteadOfVectors(facts.plan, parts);
   if (instead == Instead::kRows || AreReducedAsRows(facts.plan)) {
-    return WithProduct(facts.plan, RouteTransposed(facts, parts, std::nullopt));
+    // Kernels of rows that keep nothing but extremes answer less than those of columns.
+    const uint32_t of_rows = facts.plan.return_states ? parts : ReductionParts(AsRows(facts.plan));
+    return WithProduct(facts.plan, RouteTransposed(facts, of_rows, std::nullopt));
   }
   const bool are_states = instead == Instead::kStates || AreFewLongSegments(facts.plan, parts);
   const uint32_t kept = are_states ? AllParts(facts.plan.array.element_type) : parts;
-  return WithProduct(facts.plan, RouteInPlace(facts, kept, std::nullopt));
+  ReductionRoute route = RouteInPlace(facts, kept, std::nullopt);
+  // Blocks take any rows.
+  const bool takes_pitch = !facts.plan.array.pitches || TraitsOf(route.kernel).has_pitch;
+  if (!takes_pitch) route = RouteInPlace(facts, kept, ReductionKernel::kBlocks);
+  return WithProduct(facts.plan, std::move(route));
 }
 
 // What kernels may keep for a plan that needs `parts`, the least first.
@@ -319,8 +346,19 @@ bool TakesStack(const ReductionFacts& facts) {
   const Grouping& grouping = facts.plan.grouping;
   if (grouping.matrices == 1) return true;
   if (HasFloatingProduct(facts.plan)) return false;
-  const uint64_t row_bytes = grouping.columns() * ElementSize(facts.plan.array.element_type);
-  return facts.is_aligned && row_bytes % ReduceTuning::kVectorBytes == 0;
+  const ArrayDescription& array = facts.plan.array;
+  const uint64_t matrix_pitch = array.pitches ? array.pitches->matrix : 0;
+  const uint64_t pitches = grouping.columns() | array.row_pitch() | matrix_pitch;
+  return facts.is_aligned &&
+         pitches * ElementSize(array.element_type) % ReduceTuning::kVectorBytes == 0;
+}
+
+// Whether rows of a view are so short that a block for each of them takes longer than a copy.
+bool AreShortForBlocks(const ReductionFacts& facts) {
+  constexpr uint64_t kRowBytesMin = 16 << 10;
+  const ReductionPlan& plan = facts.plan;
+  return plan.array.pitches && plan.grouping.kind == GroupingKind::kAxis1 &&
+         GroupBytes(plan) < kRowBytesMin && BestRoute(facts).kernel == ReductionKernel::kBlocks;
 }
 
 // Whether states of rows are asked for that take longer than another copy of the array: exact ones
@@ -335,13 +373,30 @@ bool AreSlowStates(const ReductionFacts& facts) {
          (kernel == ReductionKernel::kFixedPoint && GroupBytes(facts.plan) < kLongRowBytes);
 }
 
+// Tells where groups lie.
+void PlacesOf(const ReductionPlan& plan, ReductionParameters& parameters) {
+  const ArrayDescription& array = plan.array;
+  const Grouping& grouping = plan.grouping;
+  const bool are_columns = grouping.kind == GroupingKind::kAxis0;
+  parameters.columns = grouping.columns();
+  parameters.row_pitch = are_columns ? grouping.columns() : grouping.group_size;
+  parameters.matrix_groups = grouping.columns();
+  parameters.matrix_skip = (grouping.group_size - 1) * grouping.columns();
+  parameters.span_elements = array.span_elements();
+  if (!array.pitches) return;
+  const uint64_t step = are_columns ? 1 : array.pitches->row;
+  parameters.row_pitch = array.pitches->row;
+  parameters.matrix_groups = are_columns ? array.columns : array.rows;
+  // Of interleaved matrices it is negative: 64 bits wrap.
+  parameters.matrix_skip = array.pitches->matrix - parameters.matrix_groups * step;
+}
+
 // Whether bounds can tell the statistic's values (reduce/core/bounded_values.cuh).
 bool IsBounded(Statistic statistic) {
-  constexpr Statistic kBounded[] = {
-      Statistic::kCount, Statistic::kSum,      Statistic::kMin,
-      Statistic::kMax,   Statistic::kArgmin,   Statistic::kArgmax,
-      Statistic::kMean,  Statistic::kVariance, Statistic::kStandardDeviation};
-  return std::find(std::begin(kBounded), std::end(kBounded), statistic) != std::end(kBounded);
+  constexpr StatisticSet kOthers = {Statistic::kCount,       Statistic::kMin,    Statistic::kMax,
+                                    Statistic::kArgmin,      Statistic::kArgmax, Statistic::kRange,
+                                    Statistic::kNonzeroCount};
+  return BoundedMoments::Has(statistic) || kOthers.Has(statistic);
 }
 
 }  // namespace
@@ -362,7 +417,7 @@ absl::StatusOr<ReductionRoute> PlanReductionRoute(const ReductionFacts& facts) {
 }
 
 bool ReducesSoonerInPlace(const ReductionFacts& facts) {
-  return TakesStack(facts) && !AreSlowStates(facts);
+  return TakesStack(facts) && !AreSlowStates(facts) && !AreShortForBlocks(facts);
 }
 
 uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
@@ -380,7 +435,7 @@ ReductionParameters ParametersOf(const ReductionPlan& plan) {
   ReductionParameters parameters = {};
   parameters.group_count = plan.grouping.group_count;
   parameters.group_size = plan.grouping.group_size;
-  parameters.columns = plan.grouping.columns();
+  PlacesOf(plan, parameters);
   parameters.rules = {.ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
                       .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
                       .delta_degrees_of_freedom = plan.delta_degrees_of_freedom};

@@ -74,7 +74,7 @@ TEST(ReductionRouteTest, StrategiesFollowTheShape) {
 }
 
 // Choices that depend on how much there is, measured on questions of 64 MiB (route_report.py
-// --small).
+// --mib 64).
 TEST(ReductionRouteTest, StrategiesFollowTheSize) {
   using enum ElementType;
   // Several statistics of columns of few rows: as rows, but where there are columns for all
@@ -95,6 +95,46 @@ TEST(ReductionRouteTest, StrategiesFollowTheSize) {
   EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 1 << 20, 8)), "reduce/groups/sums");
 }
 
+// The same of 1 MiB.
+TEST(ReductionRouteTest, SmallArraysAreTakenByWhatIsMeasuredToBeFastest) {
+  using enum ElementType;
+  const std::vector<Statistic> extremes = {Statistic::kMin, Statistic::kArgmax};
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1 << 18, 4)), "reduce/transposed/blocks");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, (1 << 18) + 1, 4)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1048, 1000, extremes)), "reduce/transposed/row-extremes");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kBfloat16, 8192, 64, extremes)), "reduce/transposed/blocks");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kBfloat16, 8192, 64)), "reduce/columns/sums");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 4096, 64, extremes)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 65'536, 4, kSeveral)), "reduce/columns/states");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 32'768, 4, kSeveral)), "reduce/transposed/blocks");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 52'428, 5, kSeveral)), "reduce/transposed/blocks");
+  // Kernels of rows that keep nothing but extremes do not answer all that those of columns do.
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1048, 1000, {Statistic::kRange})),
+            "reduce/transposed/integer-strips");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 16, 16'384)), "reduce/columns/whole-sums");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat16, 32, 1 << 20)), "reduce/columns/whole-sums");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 15, 1 << 20)), "reduce/columns/shallow-sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 131, 1000)), "reduce/groups/sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 131, 2048)), "reduce/groups/sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 131, 2049)), "reduce/long/blocks");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 1, 2048)), "reduce/long/blocks");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 2048, 64, kSeveral)), "reduce/groups/pair-tiles");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 2049, 64, kSeveral)), "reduce/groups/row-moments");
+}
+
+// Norms and the like are known from the same sums as variances.
+TEST(ReductionRouteTest, RowMomentsOfFloatsAnswerNorms) {
+  using enum ElementType;
+  for (const Statistic statistic :
+       {Statistic::kL2Norm, Statistic::kRootMeanSquare, Statistic::kStandardError}) {
+    EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 1 << 20, 64, {statistic})), "reduce/groups/row-moments");
+    EXPECT_NE(StrategyOf(RowsOf(kInt32, 1 << 20, 64, {statistic})), "reduce/groups/row-moments");
+  }
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 1 << 20, 64, {Statistic::kMean, Statistic::kRange})),
+            "reduce/groups/row-moments");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 1 << 20, 64, {Statistic::kL1Norm})), "reduce/groups/tiles");
+}
+
 // Segments of so many float32 each.
 ReductionPlan SegmentsOf(uint64_t count, uint64_t size, std::vector<Statistic> statistics) {
   GroupingSpec grouping{GroupingKind::kSegments, {0}};
@@ -108,8 +148,9 @@ TEST(ReductionRouteTest, FewLongSegmentsHaveATileEach) {
   EXPECT_EQ(StrategyOf(SegmentsOf(3072, 4096, kSeveral)), "reduce/groups/tiles");
   EXPECT_EQ(StrategyOf(SegmentsOf(3073, 4096, kSeveral)), "reduce/groups/fixed-point");
   EXPECT_EQ(StrategyOf(SegmentsOf(3072, 4095, kSeveral)), "reduce/groups/fixed-point");
-  EXPECT_EQ(StrategyOf(SegmentsOf(100, 16'384, kSeveral)), "reduce/groups/tiles");
-  EXPECT_NE(StrategyOf(SegmentsOf(100, 16'385, kSeveral)), "reduce/groups/tiles");
+  EXPECT_EQ(StrategyOf(SegmentsOf(256, 16'384, kSeveral)), "reduce/groups/tiles");
+  EXPECT_NE(StrategyOf(SegmentsOf(256, 16'385, kSeveral)), "reduce/groups/tiles");
+  EXPECT_EQ(StrategyOf(SegmentsOf(255, 16'384, kSeveral)), "reduce/groups/fixed-point");
   EXPECT_EQ(StrategyOf(SegmentsOf(2000, 8000, {Statistic::kSum})), "reduce/groups/sums");
   ReductionPlan states = SegmentsOf(2000, 8000, kSeveral);
   states.return_states = true;
@@ -151,12 +192,54 @@ TEST(ReductionRouteTest, ColumnsThatAreNotTransposed) {
   EXPECT_FALSE(is_taken(states_of_rows(kFloat64, 2048, kSeveral), true));
 }
 
+// Rows of views lie apart from each other, which not all kernels know; nothing of views is
+// transposed.
+TEST(ReductionRouteTest, ViewsAreTakenByKernelsThatKnowOfPitches) {
+  using enum ElementType;
+  const auto of_view = [](ReductionPlan plan, uint64_t pitch) {
+    plan.array.pitches = Pitches{pitch, plan.array.rows * pitch};
+    return plan;
+  };
+  const auto strategy_of_rows = [&](ElementType type, uint64_t size,
+                                    std::vector<Statistic> statistics) {
+    return StrategyOf(of_view(RowsOf(type, 10'000, size, std::move(statistics)), 2 * size));
+  };
+  const std::vector<Statistic> extremes = {Statistic::kMin, Statistic::kMax};
+  EXPECT_EQ(strategy_of_rows(kFloat32, 4, {Statistic::kSum}), "reduce/groups/sums");
+  EXPECT_EQ(strategy_of_rows(kFloat64, 256, {Statistic::kSum}), "reduce/groups/sums");
+  EXPECT_EQ(strategy_of_rows(kFloat32, 1024, kSeveral), "reduce/groups/fixed-point");
+  EXPECT_EQ(strategy_of_rows(kFloat64, 1024, kSeveral), "reduce/groups/pair-tiles");
+  EXPECT_EQ(strategy_of_rows(kInt32, 4096, kSeveral), "reduce/long/blocks");
+  EXPECT_EQ(strategy_of_rows(kFloat32, 2048, extremes), "reduce/groups/warp-extremes");
+  EXPECT_EQ(strategy_of_rows(kFloat64, 2048, extremes), "reduce/long/blocks");
+  const auto is_taken = [](const ReductionPlan& plan, bool is_aligned = true) {
+    const DeviceProperties properties = Properties(132);
+    return ReducesSoonerInPlace({plan, properties, is_aligned});
+  };
+  EXPECT_TRUE(is_taken(of_view(RowsOf(kFloat32, 10'000, 4, {Statistic::kSum}), 7), false));
+  EXPECT_TRUE(is_taken(of_view(RowsOf(kInt32, 10'000, 4096, kSeveral), 5000)));
+  EXPECT_FALSE(is_taken(of_view(RowsOf(kInt32, 10'000, 4095, kSeveral), 5000)));
+  EXPECT_TRUE(is_taken(RowsOf(kInt32, 10'000, 4095, kSeveral)));
+  const ReductionPlan columns = of_view(ColumnsOf(kFloat64, 100, 50, kSeveral), 77);
+  EXPECT_EQ(StrategyOf(columns), "reduce/columns/moments");
+  EXPECT_TRUE(is_taken(columns, false));
+  ReductionPlan stack = Plan(ArrayDescription::Stack(kInt16, 5, 40, 8), {GroupingKind::kAxis0, {}},
+                             {Statistic::kSum});
+  stack.array.pitches = Pitches{8, 16};  // Interleaved.
+  EXPECT_TRUE(is_taken(stack));
+  EXPECT_FALSE(is_taken(stack, false));
+  stack.array.pitches = Pitches{12, 480};
+  EXPECT_FALSE(is_taken(stack));
+  stack.array.pitches = Pitches{16, 644};
+  EXPECT_FALSE(is_taken(stack));
+}
+
 // Few rows by a thread for all; several statistics of narrow integers by what joins less.
 TEST(ReductionRouteTest, SmallColumnsAreTakenByWhatIsMeasuredToBeFastest) {
   using enum ElementType;
   const std::vector<Statistic> extreme = {Statistic::kArgmax};
   EXPECT_EQ(StrategyOf(ColumnsOf(kBfloat16, 320, 500, extreme)), "reduce/columns/whole-vectors");
-  EXPECT_EQ(StrategyOf(ColumnsOf(kBfloat16, 321, 500, extreme)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kBfloat16, 321, 2000, extreme)), "reduce/columns/vectors");
   EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 1280, 4096)), "reduce/columns/whole-vectors");
   EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 1280, 4095)), "reduce/columns/vectors");
   EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 1281, 4096)), "reduce/columns/vectors");

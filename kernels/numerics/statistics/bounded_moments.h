@@ -105,16 +105,36 @@ struct BoundedMoments {
     return SquareDeviations(sum, squares, by.size).DividedBy(by.deviations, by.deviations_inverse);
   }
 
-  // The value of a statistic of finite elements, if it is certain; returns whether it is. Never of
-  // statistics but sum, mean, variance and standard deviation.
+  GRIDFOLD_HD BoundedNumber StandardError(const MomentDivisors& by) const {
+    return Variance(by).DividedBy(by.size, by.size_inverse).Root();
+  }
+  GRIDFOLD_HD BoundedNumber RootMeanSquare(const MomentDivisors& by) const {
+    return squares.DividedBy(by.size, by.size_inverse).Root();
+  }
+
+  // Whether the statistic is one that Value may know.
+  GRIDFOLD_HD static constexpr bool Has(Statistic statistic) {
+    return statistic == Statistic::kSum || statistic == Statistic::kMean ||
+           statistic == Statistic::kL2Norm || statistic == Statistic::kRootMeanSquare ||
+           IsOfDeviations(statistic);
+  }
+  // The value of a statistic of finite elements, if it is certain; returns whether it is.
   GRIDFOLD_HD bool Value(Statistic statistic, const MomentDivisors& by, double& value) const {
     if (!by.are_known) return false;
     if (statistic == Statistic::kSum) return sum.Round(value);
     if (statistic == Statistic::kMean) return Mean(by).Round(value);
-    const bool is_root = statistic == Statistic::kStandardDeviation;
-    if ((!is_root && statistic != Statistic::kVariance) || by.deviations == 0) return false;
-    const BoundedNumber variance = Variance(by);
-    return is_root ? variance.Root().Round(value) : variance.Round(value);
+    if (statistic == Statistic::kL2Norm) return squares.Root().Round(value);
+    if (statistic == Statistic::kRootMeanSquare) return RootMeanSquare(by).Round(value);
+    if (!IsOfDeviations(statistic) || by.deviations == 0) return false;
+    if (statistic == Statistic::kVariance) return Variance(by).Round(value);
+    const bool is_error = statistic == Statistic::kStandardError;
+    return (is_error ? StandardError(by) : Variance(by).Root()).Round(value);
+  }
+
+ private:
+  GRIDFOLD_HD static constexpr bool IsOfDeviations(Statistic statistic) {
+    return statistic == Statistic::kVariance || statistic == Statistic::kStandardDeviation ||
+           statistic == Statistic::kStandardError;
   }
 };
 

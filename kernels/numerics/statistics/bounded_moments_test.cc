@@ -94,8 +94,10 @@ std::vector<float> Elements(int kind, size_t count, std::mt19937_64& random) {
 
 // The oracle is the exact state, whose values are rounded once.
 TEST(BoundedMomentsTest, CertainValuesAreThoseOfExactSums) {
-  constexpr Statistic kStatistics[] = {Statistic::kSum, Statistic::kMean, Statistic::kVariance,
-                                       Statistic::kStandardDeviation};
+  constexpr Statistic kStatistics[] = {
+      Statistic::kSum,          Statistic::kMean,           Statistic::kVariance,
+      Statistic::kL2Norm,       Statistic::kRootMeanSquare, Statistic::kStandardDeviation,
+      Statistic::kStandardError};
   std::mt19937_64 random(4);
   int certain = 0;
   int asked = 0;
@@ -145,7 +147,12 @@ TEST(BoundedMomentsTest, OtherStatisticsAndTooManyElementsAreNotCertain) {
   EXPECT_EQ(value, 0.5);
   EXPECT_TRUE(moments.Value(Statistic::kSum, MomentDivisors::Of(2, 2), value));
   EXPECT_FALSE(moments.Value(Statistic::kVariance, MomentDivisors::Of(2, 2), value));
-  EXPECT_FALSE(moments.Value(Statistic::kL2Norm, MomentDivisors::Of(2, 0), value));
+  EXPECT_FALSE(moments.Value(Statistic::kStandardError, MomentDivisors::Of(2, 2), value));
+  EXPECT_TRUE(moments.Value(Statistic::kL2Norm, MomentDivisors::Of(2, 2), value));
+  for (const Statistic other : {Statistic::kL1Norm, Statistic::kMin, Statistic::kProduct}) {
+    EXPECT_FALSE(BoundedMoments::Has(other));
+    EXPECT_FALSE(moments.Value(other, MomentDivisors::Of(2, 0), value));
+  }
   const uint64_t many = uint64_t{1} << 26;
   EXPECT_TRUE(moments.Value(Statistic::kSum, MomentDivisors::Of(many, 0), value));
   EXPECT_FALSE(moments.Value(Statistic::kSum, MomentDivisors::Of(many + 1, 0), value));

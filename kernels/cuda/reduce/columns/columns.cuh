@@ -39,7 +39,7 @@ __device__ inline void AddRows(const ReductionParameters& parameters, uint64_t c
                                uint64_t begin, uint64_t end, uint32_t step,
                                ElementAccumulator<T, kParts>& accumulator) {
   constexpr uint32_t kInFlight = ReduceRowsInFlight(sizeof(T));
-  const uint64_t columns = parameters.columns;
+  const uint64_t pitch = parameters.row_pitch;
   const T* const elements =
       static_cast<const T*>(parameters.elements) + parameters.FirstOfColumn(column);
   uint64_t row = begin;
@@ -47,12 +47,12 @@ __device__ inline void AddRows(const ReductionParameters& parameters, uint64_t c
     Batch<ComputeType<T>, kInFlight> batches[1];
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) {
-      batches[0].values[k] = ToCompute(elements[(row + k * step) * columns]);
+      batches[0].values[k] = ToCompute(elements[(row + k * step) * pitch]);
     }
     accumulator.Add(batches, row, 0, step);
   }
 #pragma unroll 1
-  for (; row < end; row += step) accumulator.AddElement(elements[row * columns], row);
+  for (; row < end; row += step) accumulator.AddElement(elements[row * pitch], row);
 }
 
 // Merges the registers of each column's threads; those of row 0 get the results. Ends with a

@@ -245,7 +245,8 @@ class DoubleMomentColumns {
           BoundedElements(partial.sum.sum, unit, partial.rest.has_others == 0),
           BoundedInteger(partial.squares.sum, unit * unit),
           partial.extremes.min.value == partial.extremes.max.value};
-      if (WriteBoundedValues(parameters, column, bounded, partial.extremes)) return;
+      const uint64_t nonzero = parameters.group_size - partial.rest.zeros;
+      if (WriteBoundedValues(parameters, column, bounded, partial.extremes, nonzero)) return;
     }
     constexpr int kBelow = DoubleColumnWindow::kListedBelow;
     ScaledState state(partial.rest.unit - kBelow);

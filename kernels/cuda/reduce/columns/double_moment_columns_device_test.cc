@@ -21,6 +21,22 @@ const std::vector<Statistic> kStatistics = {
     Statistic::kArgmax, Statistic::kAny,   Statistic::kNonzeroCount, Statistic::kNanCount,
     Statistic::kAll,    Statistic::kCount, Statistic::kInfinityCount};
 
+// Those that bounds can tell.
+const std::vector<Statistic> kBounded = {Statistic::kSum,
+                                         Statistic::kMean,
+                                         Statistic::kVariance,
+                                         Statistic::kStandardDeviation,
+                                         Statistic::kStandardError,
+                                         Statistic::kL2Norm,
+                                         Statistic::kRootMeanSquare,
+                                         Statistic::kMin,
+                                         Statistic::kMax,
+                                         Statistic::kRange,
+                                         Statistic::kArgmin,
+                                         Statistic::kArgmax,
+                                         Statistic::kCount,
+                                         Statistic::kNonzeroCount};
+
 enum class Data {
   kNormal,
   kScales,    // Columns of other units.
@@ -84,11 +100,13 @@ TEST_P(ReduceDoubleMomentColumnsDeviceTest, StatisticsAreExact) {
   for (uint64_t i = 0; i < values.size(); ++i) {
     values[i] = Element(static_cast<Data>(data), i % extents.columns, normal(random), random);
   }
-  ExpectColumnsAreExact(values, extents.columns,
-                        {.statistics = kStatistics,
-                         .grouping = {GroupingKind::kAxis0, {}},
-                         .nan_policy = policy,
-                         .delta_degrees_of_freedom = 1});
+  for (const auto& statistics : {kStatistics, kBounded}) {
+    ExpectColumnsAreExact(values, extents.columns,
+                          {.statistics = statistics,
+                           .grouping = {GroupingKind::kAxis0, {}},
+                           .nan_policy = policy,
+                           .delta_degrees_of_freedom = 1});
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, ReduceDoubleMomentColumnsDeviceTest,
                          ::testing::Combine(::testing::ValuesIn(kExtents),

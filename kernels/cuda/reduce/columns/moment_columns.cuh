@@ -384,7 +384,8 @@ __device__ __noinline__ void FinishMoments(const ReductionParameters& parameters
         BoundedElements(moments.sum, PowerOfTwo(window.sum_unit()), !moments.has_others),
         BoundedInteger(moments.squares, PowerOfTwo(window.square_unit())),
         moments.min.value == moments.max.value};
-    if (WriteBoundedValues(parameters, column, bounded, moments)) return;
+    const uint64_t nonzero = parameters.group_size - moments.zeros;
+    if (WriteBoundedValues(parameters, column, bounded, moments, nonzero)) return;
   }
   ReductionState<T, kCorePartSet> state;
   auto& sum = state.template Part<kSumPart>().sum;

@@ -86,7 +86,7 @@ template <class T>
 __device__ inline float ElementAt(const ReductionParameters& parameters, uint64_t row,
                                   uint64_t column) {
   return ToCompute(static_cast<const T*>(
-      parameters.elements)[row * parameters.columns + parameters.FirstOfColumn(column)]);
+      parameters.elements)[row * parameters.row_pitch + parameters.FirstOfColumn(column)]);
 }
 
 // The thread's share of an item's rows.

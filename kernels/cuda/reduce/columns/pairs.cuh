@@ -37,8 +37,9 @@ struct ColumnLanes {
         row(rank / lanes),
         vector_rows_log2(0) {
     const bool are_aligned = reinterpret_cast<uintptr_t>(parameters.elements) % sizeof(Vector) == 0;
-    in_vectors = are_aligned && parameters.columns % kSize == 0;
-    if (!has_vectors_of_rows || !are_aligned) return;
+    in_vectors = are_aligned && (parameters.columns | parameters.row_pitch) % kSize == 0;
+    const bool has_gaps = parameters.row_pitch != parameters.columns;
+    if (!has_vectors_of_rows || !are_aligned || has_gaps) return;
     for (uint32_t log2 = 1; kSize >> log2 > 0; ++log2) {
       if (parameters.columns != kSize >> log2) continue;
       vector_rows_log2 = log2;
@@ -64,9 +65,9 @@ class ColumnRows {
 
   __device__ ColumnRows(const ReductionParameters& parameters, const ColumnLanes<T, Vector>& lanes,
                         uint64_t first_column, uint64_t first_row)
-      : columns_(parameters.columns << lanes.vector_rows_log2),
+      : pitch_(parameters.row_pitch << lanes.vector_rows_log2),
         lanes_(lanes.lanes),
-        first_(static_cast<const T*>(parameters.elements) + first_row * columns_ +
+        first_(static_cast<const T*>(parameters.elements) + first_row * pitch_ +
                parameters.FirstOfColumn(first_column +
                                         (kInVectors ? lanes.lane * kSize : lanes.lane))) {
     const uint64_t left = (parameters.group_count << lanes.vector_rows_log2) - first_column;
@@ -80,8 +81,8 @@ class ColumnRows {
   // exist is negative zeros, which add nothing.
   template <uint32_t kRows>
   __device__ void Load(uint64_t row, uint32_t apart, uint64_t rows, Vector (&raw)[kRows]) const {
-    const T* const at = first_ + row * columns_;
-    const uint64_t step = apart * columns_;
+    const T* const at = first_ + row * pitch_;
+    const uint64_t step = apart * pitch_;
     if (present_ == kSize && rows > uint64_t{kRows - 1} * apart) {
 #pragma unroll
       for (uint32_t r = 0; r < kRows; ++r) raw[r] = LoadRow(at + r * step, kSize);
@@ -113,7 +114,7 @@ class ColumnRows {
     return row;
   }
 
-  uint64_t columns_;
+  uint64_t pitch_;
   uint32_t lanes_;
   const T* first_;
   uint32_t present_ = 0;  // Of the thread's columns.

@@ -20,14 +20,14 @@ class RowPrefetch {
   __device__ RowPrefetch(const ReductionParameters& parameters, uint32_t element_bytes,
                          uint32_t rows_log2, uint64_t first_row, uint64_t first_column,
                          uint32_t columns, uint32_t turn_rows)
-      : row_bytes_((parameters.columns << rows_log2) * element_bytes), turn_rows_(turn_rows) {
+      : row_bytes_((parameters.row_pitch << rows_log2) * element_bytes), turn_rows_(turn_rows) {
     const uint32_t lane = threadIdx.x % ReduceTuning::kWarpThreads;
     const uint32_t sectors = max(columns * element_bytes / kSectorBytes, 1u);  // Of a row.
     const uint64_t column = first_column + lane % sectors * (kSectorBytes / element_bytes);
     const uint32_t row = lane / sectors;
     rows_ = ReduceTuning::kWarpThreads / sectors;
     // Rows that are all of the array's follow one another: memory brings them fast enough.
-    if (columns >= parameters.columns << rows_log2 ||
+    if (columns >= parameters.row_pitch << rows_log2 ||
         column >= parameters.group_count << rows_log2 || row >= turn_rows) {
       return;
     }

@@ -63,17 +63,17 @@ class ColumnVectors {
   // A lane whose columns do not exist has others.
   __device__ ColumnVectors(const ReductionParameters& parameters, uint64_t column,
                            uint64_t first_row)
-      : columns_(parameters.columns), present_(kSize) {
+      : pitch_(parameters.row_pitch), present_(kSize) {
     const uint64_t all = parameters.group_count;
     const uint64_t left = column < all ? all - column : all;
     if (left < kSize) present_ = static_cast<uint32_t>(left);
     const T* const elements = static_cast<const T*>(parameters.elements);
-    first_ = elements + first_row * columns_ + parameters.FirstOfColumn(column < all ? column : 0);
+    first_ = elements + first_row * pitch_ + parameters.FirstOfColumn(column < all ? column : 0);
     if constexpr (kSize > 1) {
       const uintptr_t begin = reinterpret_cast<uintptr_t>(elements);
       begin_ = begin + sizeof(Vector);
-      end_ = begin + parameters.group_size * all * sizeof(T);
-      is_aligned_ = columns_ % kSize == 0 && begin % sizeof(Vector) == 0;
+      end_ = begin + parameters.span_elements * sizeof(T);
+      is_aligned_ = (pitch_ | parameters.columns) % kSize == 0 && begin % sizeof(Vector) == 0;
     }
   }
 
@@ -81,8 +81,8 @@ class ColumnVectors {
   // not exist are zeros, negative ones of floating-point elements.
   template <uint32_t kRows>
   __device__ void Load(uint64_t row, uint32_t apart, uint64_t rows, Vector (&raw)[kRows]) const {
-    const T* const at = first_ + row * columns_;
-    const uint64_t step = apart * columns_;
+    const T* const at = first_ + row * pitch_;
+    const uint64_t step = apart * pitch_;
     const bool are_all = rows > uint64_t{kRows - 1} * apart && step >> 32 == 0;
     const uint32_t short_step = static_cast<uint32_t>(step);
     if (is_aligned_) {
@@ -157,7 +157,7 @@ class ColumnVectors {
     return std::bit_cast<Vector>(elements);
   }
 
-  uint64_t columns_;  // Of a matrix.
+  uint64_t pitch_;  // From a row to the next.
   const T* first_;
   uint32_t present_;  // Of the lane's columns.
   // Addresses of the array; from `begin_` on, a word begins in it.

@@ -62,7 +62,7 @@ __device__ inline ColumnPairs<T> SumManyRows(const ColumnRows<T, kInVectors>& co
 template <class T, uint32_t kInFlight>
 __device__ __noinline__ void SumTileInWords(const ReductionParameters& parameters,
                                             uint64_t first_column, uint32_t tile_columns) {
-  const uint64_t columns = parameters.columns;
+  const uint64_t pitch = parameters.row_pitch;
   const uint64_t rows = parameters.group_size;
   const uint64_t end = min(first_column + tile_columns, parameters.group_count);
   double* const only_sums = OnlySums(parameters);
@@ -75,11 +75,11 @@ __device__ __noinline__ void SumTileInWords(const ReductionParameters& parameter
       float values[kRowsOfExpansions];
 #pragma unroll
       for (uint32_t r = 0; r < kRowsOfExpansions; ++r) {
-        values[r] = r < rows ? ToCompute(first[r * columns]) : -0.0f;
+        values[r] = r < rows ? ToCompute(first[r * pitch]) : -0.0f;
       }
       only_sums[column] = Answered(RoundedSum(values));
     } else {
-      SumThreadInWords<T, kInFlight>(parameters, column, first, columns, rows);
+      SumThreadInWords<T, kInFlight>(parameters, column, first, pitch, rows);
     }
   }
 }

@@ -50,7 +50,7 @@ __device__ inline uint32_t LargestSample(const ReductionParameters& parameters, 
 #pragma unroll
   for (uint32_t i = 0; i < kLaneSamples; ++i) {
     const uint64_t row = (parameters.group_size - 1) * (first + i) / (count - 1);
-    largest = LargestFiniteOf(elements[row * parameters.columns], largest);
+    largest = LargestFiniteOf(elements[row * parameters.row_pitch], largest);
   }
   return largest;
 }
@@ -121,7 +121,7 @@ __device__ inline typename Columns::Partial PartialOf(const ReductionParameters&
       return row < parameters.group_size ? row : kNoIndex;
     };
     return columns.PartialOf(AsksForPlaces(parameters), row_or_none,
-                             [&](uint64_t row) { return elements[row * parameters.columns]; });
+                             [&](uint64_t row) { return elements[row * parameters.row_pitch]; });
   } else {
     return columns.PartialOf(k, row_of);
   }

@@ -72,9 +72,9 @@ __device__ inline SumOnlyState<T> SumItemInWords(const ReductionParameters& para
   using Words = SingleWords<T>;
   constexpr uint64_t kPart = WordReader<T>::kAdditionsMax;
   const WordColumn words = WordsOf(block);
-  const uint64_t columns = parameters.columns;
+  const uint64_t pitch = parameters.row_pitch;
   const uint64_t column = item.first_column + layout.column;
-  const T* const first = static_cast<const T*>(parameters.elements) + item.first_row * columns +
+  const T* const first = static_cast<const T*>(parameters.elements) + item.first_row * pitch +
                          parameters.FirstOfColumn(column);
   const ItemRows rows(item, turn_rows, layout);
   const uint64_t count = column < parameters.group_count ? rows.count() : 0;
@@ -87,7 +87,7 @@ __device__ inline SumOnlyState<T> SumItemInWords(const ReductionParameters& para
     Words::Reset(words);
     AddToWords<T, PairTuning::kWordLoadsInFlight>(
         words, static_cast<uint32_t>(min(left, kPart)),
-        [&](uint32_t i) { return first + rows[begin + i] * columns; });
+        [&](uint32_t i) { return first + rows[begin + i] * pitch; });
     WordReader<T> reader;
 #pragma unroll
     for (uint32_t i = 0; i < Words::kUsed; ++i) words[i] = reader.Read(words, i);

@@ -11,12 +11,13 @@
 
 namespace gridfold::kernels::cuda {
 
-// Writes what is asked for of a group, and returns whether all of it is certain; where it is not,
-// values that were written are to be written again. Nothing is certain where a statistic is asked
-// for that is never (ParametersOf).
+// Writes what is asked for of a group with so many elements that are not zero, and returns whether
+// all of it is certain; where it is not, values that were written are to be written again. Nothing
+// is certain where a statistic is asked for that is never (ParametersOf).
 template <class Extremes>
 __device__ inline bool WriteBoundedValues(const ReductionParameters& parameters, uint64_t group,
-                                          const BoundedMoments& moments, const Extremes& extremes) {
+                                          const BoundedMoments& moments, const Extremes& extremes,
+                                          uint64_t nonzero) {
   const auto slot_of = [&](Statistic statistic, uint64_t& slot) {
     double value = 0;
     const bool is_moment = moments.Value(statistic, parameters.divisors, value);
@@ -29,6 +30,11 @@ __device__ inline bool WriteBoundedValues(const ReductionParameters& parameters,
       slot = Slot(static_cast<double>(is_min ? extremes.min.value : extremes.max.value));
     } else if (statistic == Statistic::kArgmin || statistic == Statistic::kArgmax) {
       slot = statistic == Statistic::kArgmin ? extremes.min.index : extremes.max.index;
+    } else if (statistic == Statistic::kRange) {
+      slot =
+          Slot(static_cast<double>(extremes.max.value) - static_cast<double>(extremes.min.value));
+    } else if (statistic == Statistic::kNonzeroCount) {
+      slot = nonzero;
     } else {
       return false;
     }

@@ -59,7 +59,7 @@ struct GroupRange {
 // Where a group of contiguous elements stands.
 __device__ inline GroupRange RangeOf(const ReductionParameters& parameters, uint64_t group) {
   if (parameters.offsets == nullptr) {
-    return {group * parameters.group_size, parameters.group_size};
+    return {parameters.FirstOfRow(group), parameters.group_size};
   }
   const uint64_t begin = parameters.offsets[group];
   return {begin, parameters.offsets[group + 1] - begin};

@@ -87,15 +87,33 @@ class FloatRowValues {
     if (slots.count != nullptr) slots.count[row] = work_.row_size;
     if (slots.min != nullptr) slots.min[row] = Slot(totals.min);
     if (slots.max != nullptr) slots.max[row] = Slot(totals.max);
+    if (slots.range != nullptr) slots.range[row] = Slot(double{totals.max} - double{totals.min});
     bool is_certain = WriteNumber(slots.sum, row, bounded.sum);
     if (slots.mean != nullptr) {
       is_certain = WriteNumber(slots.mean, row, bounded.Mean(work_.divisors)) && is_certain;
     }
-    if (slots.variance == nullptr && slots.standard_deviation == nullptr) return is_certain;
+    if (slots.l2_norm != nullptr) {
+      is_certain = WriteNumber(slots.l2_norm, row, bounded.squares.Root()) && is_certain;
+    }
+    if (slots.root_mean_square != nullptr) {
+      const BoundedNumber root = bounded.RootMeanSquare(work_.divisors);
+      is_certain = WriteNumber(slots.root_mean_square, row, root) && is_certain;
+    }
+    return is_certain && WriteDeviations(row, bounded);
+  }
+  // The same of what is asked for of the row's variance.
+  __device__ bool WriteDeviations(uint64_t row, const BoundedMoments& bounded) const {
+    const RowMomentSlots& slots = work_.slots;
+    const bool has_root = slots.standard_deviation != nullptr || slots.standard_error != nullptr;
+    if (slots.variance == nullptr && !has_root) return true;
     const BoundedNumber variance = bounded.Variance(work_.divisors);
-    is_certain = WriteNumber(slots.variance, row, variance) && is_certain;
+    bool is_certain = WriteNumber(slots.variance, row, variance);
     if (slots.standard_deviation != nullptr) {
       is_certain = WriteNumber(slots.standard_deviation, row, variance.Root()) && is_certain;
+    }
+    if (slots.standard_error != nullptr) {
+      const BoundedNumber error = bounded.StandardError(work_.divisors);
+      is_certain = WriteNumber(slots.standard_error, row, error) && is_certain;
     }
     return is_certain;
   }

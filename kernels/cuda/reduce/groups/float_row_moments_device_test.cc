@@ -13,10 +13,12 @@
 namespace gridfold::kernels::cuda {
 namespace {
 
-const std::vector<Statistic> kStatistics = {Statistic::kSum,  Statistic::kMin,
-                                            Statistic::kMax,  Statistic::kVariance,
-                                            Statistic::kMean, Statistic::kStandardDeviation,
-                                            Statistic::kCount};
+const std::vector<Statistic> kStatistics = {Statistic::kSum,    Statistic::kMin,
+                                            Statistic::kMax,    Statistic::kVariance,
+                                            Statistic::kMean,   Statistic::kStandardDeviation,
+                                            Statistic::kCount,  Statistic::kStandardError,
+                                            Statistic::kL2Norm, Statistic::kRootMeanSquare,
+                                            Statistic::kRange};
 
 enum class Data {
   kNormal,
@@ -141,6 +143,9 @@ TYPED_TEST(ReduceFloatRowMomentsDeviceTest, ManyRowsAreExact) {
 TYPED_TEST(ReduceFloatRowMomentsDeviceTest, OfWhateverIsAskedFor) {
   const std::vector<Statistic> sets[] = {{Statistic::kVariance},
                                          {Statistic::kStandardDeviation, Statistic::kCount},
+                                         {Statistic::kL2Norm},
+                                         {Statistic::kRootMeanSquare, Statistic::kRange},
+                                         {Statistic::kStandardError},
                                          {Statistic::kMax, Statistic::kMean},
                                          {Statistic::kSum, Statistic::kMin}};
   for (const auto& statistics : sets) {

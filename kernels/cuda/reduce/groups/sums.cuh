@@ -266,7 +266,8 @@ __global__ void __launch_bounds__(PairTuning::kBlockThreads)
 #pragma unroll 1
   for (uint64_t group = is_shared ? 0 : blockIdx.x; group < parameters.group_count;
        group += gridDim.x) {
-    const T* const elements = static_cast<const T*>(parameters.elements) + group * size;
+    const T* const elements =
+        static_cast<const T*>(parameters.elements) + parameters.FirstOfRow(group);
     RangedPair sum = SumOfThread<PairTuning::kBlockVectorsInFlight, PairTuning::kBlockPieces>(
         elements, size, rank_in_group, chunks * threads);
     sum.JoinLanes(warp, warp.size(), size);

@@ -122,9 +122,11 @@ FirstColumns FirstColumnsOf(const ReductionPlan& plan, const KernelKind& kind,
                             WantedKernel wanted) {
   const uint64_t rows = plan.grouping.group_size;
   const uint64_t bytes = plan.array.size_bytes();
-  // Of few rows, rows of the transpose are faster, but there is none of a large matrix or a stack.
+  // Of few rows, rows of the transpose are faster, but there is none of a large matrix, of a stack,
+  // or of a view.
   const bool is_any = IsFamilyWanted(wanted, ReductionFamily::kColumns) ||
-                      plan.grouping.matrices > 1 || bytes > kTransposedBytesMax;
+                      plan.grouping.matrices > 1 || plan.array.pitches ||
+                      bytes > kTransposedBytesMax;
   const auto are_many = [&](uint64_t rows_min, uint64_t bytes_min) {
     return is_any || (rows >= rows_min && bytes >= bytes_min);
   };
@@ -305,8 +307,8 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
 }
 
 bool CanBeReducedAsRows(const ReductionPlan& plan) {
-  return AreColumns(plan.grouping) && plan.grouping.matrices == 1 && plan.grouping.group_size > 1 &&
-         plan.array.size_bytes() <= kTransposedBytesMax;
+  return AreColumns(plan.grouping) && plan.grouping.matrices == 1 && !plan.array.pitches &&
+         plan.grouping.group_size > 1 && plan.array.size_bytes() <= kTransposedBytesMax;
 }
 
 bool AreReducedAsRows(const ReductionPlan& plan) {

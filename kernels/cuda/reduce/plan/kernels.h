@@ -20,9 +20,13 @@ struct ReductionParameters {
   const uint64_t* offsets;  // Segments: group_count + 1; else null and groups have group_size.
   uint64_t group_count;
   uint64_t group_size;
-  // Columns: of a matrix, and so the elements from a row to the next. Fewer than group_count where
-  // matrices are stacked.
-  uint64_t columns;
+  uint64_t columns;    // Of columns: of a matrix; fewer than group_count where some are stacked.
+  uint64_t row_pitch;  // Elements from a row to the next.
+  // Groups of a matrix, rows or columns, and how much further from the last one of a matrix the
+  // first one of the next lies than others from each other.
+  uint64_t matrix_groups;
+  uint64_t matrix_skip;
+  uint64_t span_elements;  // From the first element to the last one, with what lies between them.
 
   ValueRules rules;
   MomentDivisors divisors;  // Of groups that have group_size.
@@ -34,10 +38,11 @@ struct ReductionParameters {
                                   // null.
   void* states;                   // [group], as VisitPartSet has them; or null.
 
-  // The first element of a column of a stack.
-  GRIDFOLD_HD uint64_t FirstOfColumn(uint64_t column) const {
-    if (columns == group_count) return column;
-    return column + column / columns * ((group_size - 1) * columns);
+  // The first element of a column, and of a row.
+  GRIDFOLD_HD uint64_t FirstOfColumn(uint64_t column) const { return column + SkippedTo(column); }
+  GRIDFOLD_HD uint64_t FirstOfRow(uint64_t row) const { return row * row_pitch + SkippedTo(row); }
+  GRIDFOLD_HD uint64_t SkippedTo(uint64_t group) const {
+    return matrix_groups == group_count ? 0 : group / matrix_groups * matrix_skip;
   }
 
   GRIDFOLD_HD bool AskForOnly(Statistic statistic) const {

@@ -59,7 +59,8 @@ enum class ReductionLeftovers : uint8_t {
 struct ReductionKernelTraits {
   ReductionKernel kernel;
   ReductionFamily family;
-  const char* name;  // Of a strategy, behind its family.
+  const char* name;       // Of a strategy, behind its family.
+  bool has_pitch = true;  // Whether it takes rows, or columns, of views: array.h, Pitches.
 };
 inline constexpr ReductionKernelTraits kReductionKernels[] = {
     {ReductionKernel::kNothing, ReductionFamily::kNothing, "nothing"},
@@ -68,15 +69,15 @@ inline constexpr ReductionKernelTraits kReductionKernels[] = {
     {ReductionKernel::kBlockSums, ReductionFamily::kLong, "block-sums"},
     {ReductionKernel::kTiles, ReductionFamily::kGroups, "tiles"},
     {ReductionKernel::kGroupSums, ReductionFamily::kGroups, "sums"},
-    {ReductionKernel::kVectorSums, ReductionFamily::kGroups, "vector-sums"},
-    {ReductionKernel::kRowSums, ReductionFamily::kGroups, "row-sums"},
-    {ReductionKernel::kStripSums, ReductionFamily::kGroups, "strip-sums"},
-    {ReductionKernel::kIntegerStrips, ReductionFamily::kGroups, "integer-strips"},
-    {ReductionKernel::kRowMoments, ReductionFamily::kGroups, "row-moments"},
+    {ReductionKernel::kVectorSums, ReductionFamily::kGroups, "vector-sums", false},
+    {ReductionKernel::kRowSums, ReductionFamily::kGroups, "row-sums", false},
+    {ReductionKernel::kStripSums, ReductionFamily::kGroups, "strip-sums", false},
+    {ReductionKernel::kIntegerStrips, ReductionFamily::kGroups, "integer-strips", false},
+    {ReductionKernel::kRowMoments, ReductionFamily::kGroups, "row-moments", false},
     {ReductionKernel::kFixedPoint, ReductionFamily::kGroups, "fixed-point"},
     {ReductionKernel::kPairTiles, ReductionFamily::kGroups, "pair-tiles"},
-    {ReductionKernel::kRowExtremes, ReductionFamily::kGroups, "row-extremes"},
-    {ReductionKernel::kBriefExtremes, ReductionFamily::kGroups, "brief-extremes"},
+    {ReductionKernel::kRowExtremes, ReductionFamily::kGroups, "row-extremes", false},
+    {ReductionKernel::kBriefExtremes, ReductionFamily::kGroups, "brief-extremes", false},
     {ReductionKernel::kWarpExtremes, ReductionFamily::kGroups, "warp-extremes"},
     {ReductionKernel::kColumns, ReductionFamily::kColumns, "states"},
     {ReductionKernel::kColumnSums, ReductionFamily::kColumns, "sums"},

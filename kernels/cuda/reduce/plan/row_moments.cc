@@ -8,6 +8,7 @@
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/reduce/plan/row_moment_shape.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/numerics/statistics/statistic_value.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -23,6 +24,7 @@ constexpr uint64_t kTurnBytes = ExtremeTuning::kTurnBytes;
 struct RowMomentAnswer {
   Statistic statistic;
   uint64_t* RowMomentSlots::*slots;
+  bool is_of_integers = true;
 };
 constexpr RowMomentAnswer kAnswers[] = {
     {Statistic::kCount, &RowMomentSlots::count},
@@ -32,23 +34,29 @@ constexpr RowMomentAnswer kAnswers[] = {
     {Statistic::kMax, &RowMomentSlots::max},
     {Statistic::kVariance, &RowMomentSlots::variance},
     {Statistic::kStandardDeviation, &RowMomentSlots::standard_deviation},
+    {Statistic::kStandardError, &RowMomentSlots::standard_error, false},
+    {Statistic::kL2Norm, &RowMomentSlots::l2_norm, false},
+    {Statistic::kRootMeanSquare, &RowMomentSlots::root_mean_square, false},
+    {Statistic::kRange, &RowMomentSlots::range, false},
 };
 
 // Where a statistic's values go; null where the kernels do not answer it.
-uint64_t** PlaceOf(Statistic statistic, RowMomentSlots& slots) {
+uint64_t** PlaceOf(Statistic statistic, bool are_floats, RowMomentSlots& slots) {
   for (const RowMomentAnswer& answer : kAnswers) {
-    if (answer.statistic == statistic) return &(slots.*answer.slots);
+    if (answer.statistic != statistic) continue;
+    return are_floats || answer.is_of_integers ? &(slots.*answer.slots) : nullptr;
   }
   return nullptr;
 }
 
-RowMomentSlots SlotsOf(const ReductionParameters& parameters, uint64_t element_bytes) {
+RowMomentSlots SlotsOf(const ReductionParameters& parameters, ElementType type) {
+  const bool are_floats = IsFloatingPoint(type);
   RowMomentSlots slots;
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
     const Statistic statistic = parameters.statistics[i];
     const uint32_t row = parameters.rows[i];
-    *PlaceOf(statistic, slots) = parameters.slots + row * parameters.group_count;
-    if (statistic == Statistic::kSum && element_bytes == 8 && !parameters.rules.wrap) {
+    *PlaceOf(statistic, are_floats, slots) = parameters.slots + row * parameters.group_count;
+    if (statistic == Statistic::kSum && ElementSize(type) == 8 && !parameters.rules.wrap) {
       slots.sum_failure = parameters.failures + row;
     }
   }
@@ -134,23 +142,22 @@ bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type) {
     return false;
   }
   RowMomentSlots slots;
-  bool has_extremes = false;
-  bool has_variance = false;
-  bool has_sum = false;
+  const bool are_floats = IsFloatingPoint(type);
+  uint32_t parts = 0;
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
-    uint64_t** const place = PlaceOf(parameters.statistics[i], slots);
-    if (place == nullptr) return false;
-    has_extremes = has_extremes || place == &slots.min || place == &slots.max;
-    has_sum = has_sum || place == &slots.sum || place == &slots.mean;
-    has_variance = has_variance || place == &slots.variance || place == &slots.standard_deviation;
+    const Statistic statistic = parameters.statistics[i];
+    if (PlaceOf(statistic, are_floats, slots) == nullptr) return false;
+    parts |= PartsOf(statistic, are_floats, /*ignore_nan=*/false);
   }
-  const uint64_t element_bytes = ElementSize(type);
-  if (IsFloatingPoint(type)) {
+  const bool has_squares = (parts & kSquaresPart) != 0;
+  const bool has_extremes = (parts & kExtremesPart) != 0;
+  if (are_floats) {
     return AreFloatRows(type, parameters.group_count, parameters.group_size) &&
-           (has_variance || (has_extremes && has_sum));
+           (has_squares || (has_extremes && (parts & kSumPart) != 0));
   }
-  const bool are_short = element_bytes == 8 || parameters.group_size <= Tuning::kShortRowSizeMax;
-  return has_extremes || (has_variance && are_short);
+  const bool are_short =
+      ElementSize(type) == 8 || parameters.group_size <= Tuning::kShortRowSizeMax;
+  return has_extremes || (has_squares && are_short);
 }
 
 uint64_t LeftRowWords(uint64_t row_count, uint64_t row_bytes) {
@@ -197,7 +204,7 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
                      .unit_rows = planned.unit_rows,
                      .batch_passes = planned.batch_passes,
                      .rotation_shift = planned.rotation_shift,
-                     .slots = SlotsOf(parameters, element_bytes),
+                     .slots = SlotsOf(parameters, type),
                      .rules = parameters.rules,
                      .divisors = parameters.divisors,
                      .left_rows = left_words + 1,

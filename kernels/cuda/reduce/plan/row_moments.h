@@ -25,6 +25,11 @@ struct RowMomentSlots {
   uint64_t* max = nullptr;
   uint64_t* variance = nullptr;
   uint64_t* standard_deviation = nullptr;
+  // These are of floating-point elements alone.
+  uint64_t* standard_error = nullptr;
+  uint64_t* l2_norm = nullptr;
+  uint64_t* root_mean_square = nullptr;
+  uint64_t* range = nullptr;
   uint64_t* sum_failure = nullptr;  // ReductionParameters; null where no sum can fail.
 };
 

@@ -105,7 +105,7 @@ struct MomentTuning {
   static constexpr uint64_t kRowsMin = 64;
   // Where there are columns for all threads they may have fewer rows: four statistics of 64 MiB of
   // 2^20 columns take 100 us in place of 207 as rows of float16, 81 for 136 of float32 and 100 for
-  // 116 of float64 (H200, route_report.py --small).
+  // 116 of float64 (H200, route_report.py --mib 64).
   static constexpr uint64_t kManyColumns = 800'000;
   static constexpr uint64_t kRowsMinOfManyColumns = 8;
   // Columns of fewer bytes for each byte of an element are taken sooner as rows: of float64
