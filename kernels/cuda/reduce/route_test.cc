@@ -122,6 +122,27 @@ TEST(ReductionRouteTest, SmallArraysAreTakenByWhatIsMeasuredToBeFastest) {
   EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 2049, 64, kSeveral)), "reduce/groups/row-moments");
 }
 
+// Several statistics of long rows: by a warp each, where there are enough of them, and no states.
+TEST(ReductionRouteTest, LongRowsOfFloats) {
+  using enum ElementType;
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 131, 2048, kSeveral)), "reduce/groups/pair-tiles");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 131, 2049, kSeveral)), "reduce/long/blocks");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 1, 2048, kSeveral)), "reduce/long/blocks");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat16, 2, 8192, kSeveral)), "reduce/groups/fixed-point");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 528, 16'384, {Statistic::kL2Norm})),
+            "reduce/groups/row-moments");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 527, 16'384, {Statistic::kL2Norm})), "reduce/long/blocks");
+  EXPECT_EQ(StrategyOf(RowsOf(kInt32, 528, 4096, {Statistic::kL1Norm})), "reduce/long/blocks");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 16'384, 16'384, kSeveral)), "reduce/groups/row-moments");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 8192, 32'768, kSeveral)), "reduce/groups/row-moments");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 8192, 32'769, kSeveral)), "reduce/long/blocks");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 100, 16'384, kSeveral)), "reduce/long/blocks");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 16'384, 16'385, kSeveral)), "reduce/long/blocks");
+  ReductionPlan states = RowsOf(kFloat64, 16'384, 16'384, kSeveral);
+  states.return_states = true;
+  EXPECT_EQ(StrategyOf(states), "reduce/long/blocks");
+}
+
 // Norms and the like are known from the same sums as variances.
 TEST(ReductionRouteTest, RowMomentsOfFloatsAnswerNorms) {
   using enum ElementType;

@@ -10,6 +10,7 @@
 #include "kernels/numerics/arithmetic/exact_quotient.h"
 #include "kernels/numerics/arithmetic/integer_quotient.h"
 #include "kernels/numerics/statistics/fixed_point_state.h"
+#include "kernels/numerics/statistics/integer_root.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 #include "kernels/types/policies.h"
 #include "kernels/types/statistic.h"
@@ -127,6 +128,16 @@ GRIDFOLD_HD inline double Root(const Moment& moment, uint64_t divisor) {
       SquareRoot(LeadingQuotient(moment.Magnitude(room), Moment::kLowestExponent, divisor)));
 }
 
+// The same of the squares of elements of type T.
+template <class T, class Squares>
+GRIDFOLD_HD inline double RootOfSquares(const Squares& squares, uint64_t divisor) {
+  if constexpr (IntegerElement<T> && sizeof(T) <= 4) {
+    double root;
+    if (RootOfQuotient(squares.sum, static_cast<double>(divisor), root)) return root;
+  }
+  return Root(squares, divisor);
+}
+
 // (count * sum of squares - sum^2) / (count * (count - ddof) * divisor), or its square root,
 // rounded once: the numerator is not rounded.
 template <class T>
@@ -165,7 +176,7 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
   constexpr uint32_t kParts = State::kParts;
   using statistic_internal::NotANumber;
   using statistic_internal::Quotient;
-  using statistic_internal::Root;
+  using statistic_internal::RootOfSquares;
   using statistic_internal::Variance;
   using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
 
@@ -254,10 +265,17 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
           return ValueOutcome::kOk;
         }
         if constexpr (IntegerElement<T> && sizeof(T) <= 4) {
+          const auto& sum = state.template Part<kSumPart>().sum;
+          const auto& squares = state.template Part<kSquaresPart>().sum;
           if (statistic == Statistic::kVariance && (count >> 32) == 0) {
-            *slot = Slot(IntegerVariance(state.template Part<kSumPart>().sum,
-                                         state.template Part<kSquaresPart>().sum, count,
-                                         rules.delta_degrees_of_freedom));
+            *slot = Slot(IntegerVariance(sum, squares, count, rules.delta_degrees_of_freedom));
+            return ValueOutcome::kOk;
+          }
+          const uint64_t divisor = statistic == Statistic::kStandardError ? count : 1;
+          if (double root;
+              statistic != Statistic::kVariance &&
+              RootOfVariance(sum, squares, count, rules.delta_degrees_of_freedom, divisor, root)) {
+            *slot = Slot(root);
             return ValueOutcome::kOk;
           }
         }
@@ -276,13 +294,14 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
 
     case Statistic::kL2Norm:
       if constexpr ((kParts & kSquaresPart) != 0) {
-        *slot = Slot(Root(state.template Part<kSquaresPart>(), 1));
+        *slot = Slot(RootOfSquares<T>(state.template Part<kSquaresPart>(), 1));
       }
       return ValueOutcome::kOk;
 
     case Statistic::kRootMeanSquare:
       if constexpr ((kParts & kSquaresPart) != 0) {
-        *slot = Slot(count == 0 ? NotANumber() : Root(state.template Part<kSquaresPart>(), count));
+        *slot = Slot(count == 0 ? NotANumber()
+                                : RootOfSquares<T>(state.template Part<kSquaresPart>(), count));
       }
       return ValueOutcome::kOk;
 

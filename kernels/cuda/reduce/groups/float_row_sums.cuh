@@ -256,9 +256,11 @@ struct FloatRowMoments {
     if constexpr (!std::is_same_v<T, Float16>) {
       // An addition to an anchored sum leaves at most 2^(kPartBits + 1) times what PairHolds says,
       // and what lanes anchor to join is 2^7 times that of one addition; parts and rows are joined
-      // by fewer than 2^6.
+      // by fewer than these.
+      constexpr uint32_t kJoins = sizeof(T) == sizeof(double) ? 96 : 64;
+      static_assert(RowMomentTuning::kDoubleRowBytesMax / ExtremeTuning::kTurnBytes + 6 < 96);
       constexpr uint32_t kPartChain = 2u << kPartBits<T>;
-      constexpr uint32_t kChain = kPartChain + 128 + 64;
+      constexpr uint32_t kChain = kPartChain + 128 + kJoins;
       const int span_bits = SpanOf<T>(totals.Range());
       const bool holds_sum = RowMoments<T>::kHasPlainSums
                                  ? span_bits + static_cast<int>(std::bit_width(count)) <=

@@ -185,15 +185,33 @@ void PlanFirstColumns(const ReductionPlan& plan, FirstColumns first, uint64_t re
 
 LayoutRequest RequestOf(const ReductionPlan& plan, const KernelKind& kind, uint32_t threads,
                         const DeviceProperties& properties) {
-  return {
-      plan.grouping,
-      ElementSize(plan.array.element_type),
-      plan.array.element_count,
-      uint64_t{kind.shape.resident_blocks} * static_cast<uint64_t>(properties.multiprocessor_count),
-      threads,
-      kind.words,
-      1,
-      kind.words > 0 ? Tuning::kAdditionsMax : ~uint64_t{0}};
+  const auto multiprocessors = static_cast<uint64_t>(properties.multiprocessor_count);
+  LayoutRequest request{
+      .grouping = plan.grouping,
+      .element_bytes = ElementSize(plan.array.element_type),
+      .element_count = plan.array.element_count,
+      .resident_blocks = kind.shape.resident_blocks * multiprocessors,
+      .block_threads = threads,
+      .words = kind.words,
+      .word_sharers = 1,
+      .thread_elements_max = kind.words > 0 ? Tuning::kAdditionsMax : ~uint64_t{0}};
+  const uint64_t rows = plan.grouping.group_count;
+  if (plan.grouping.kind == GroupingKind::kSegments || plan.return_states || rows == 1) {
+    return request;
+  }
+  // Warps take several statistics of long rows too, whose words blocks take long to join: some 18
+  // us for each of a multiprocessor's, where a warp takes 4 KiB in 5 us (H200, route_report.py
+  // --mib 1). Not their states, which take a warp as long.
+  constexpr uint64_t kFewRowBytesMax = 16 << 10;
+  constexpr uint64_t kRowsPerMultiprocessor = 4;
+  const bool are_doubles = kind.group_kernel == GroupKernel::kMomentPairs;
+  if (are_doubles) request.tile_bytes_max_many = RowMomentTuning::kDoubleRowBytesMax;
+  if (are_doubles || kind.group_kernel == GroupKernel::kFixedPoint) {
+    request.tile_bytes_max_few = rows >= kRowsPerMultiprocessor * multiprocessors
+                                     ? Tuning::kTileGroupBytesMaxMany
+                                     : kFewRowBytesMax;
+  }
+  return request;
 }
 
 // What the blocks of a group leave for its last.

@@ -172,8 +172,9 @@ void PlanGroups(const LayoutRequest& request, const LayoutRequest& blocks, const
   const uint64_t longest = request.grouping.group_size;
   const bool equal_groups = request.grouping.kind != GroupingKind::kSegments;
   // All lanes take a long row in fixed point, or in double precision.
-  const uint64_t lanes_min =
-      kind.group_kernel == GroupKernel::kFixedPoint ? Tuning::kWarpThreads : 1;
+  const bool has_moments = kind.group_kernel == GroupKernel::kFixedPoint ||
+                           kind.group_kernel == GroupKernel::kMomentPairs;
+  const uint64_t lanes_min = has_moments ? Tuning::kWarpThreads : 1;
   const bool are_long = longest > request.TileElementsMax(lanes_min);
   if (equal_groups && (are_long || wanted == ReductionKernel::kBlocks)) {
     PlanBlocks(blocks, kind.block_shape, geometry);
@@ -189,8 +190,6 @@ void PlanGroups(const LayoutRequest& request, const LayoutRequest& blocks, const
     } else if (kind.group_kernel == GroupKernel::kMomentPairs) {
       PlanStripsOfTiles<PairTileTuning>(request, properties, geometry);
     }
-    const bool has_moments = kind.group_kernel == GroupKernel::kFixedPoint ||
-                             kind.group_kernel == GroupKernel::kMomentPairs;
     if (equal_groups && has_moments) {
       geometry.total_bytes = sizeof(uint32_t);
       geometry.total_count =

@@ -39,6 +39,9 @@ struct LayoutRequest {
   uint32_t words;                // Of a thread.
   uint32_t word_sharers;         // Threads that share these.
   uint64_t thread_elements_max;  // On average.
+  // Of a group that lanes of a warp take, where groups keep every warp busy, and where not.
+  uint64_t tile_bytes_max_many = ReduceTuning::kTileGroupBytesMaxMany;
+  uint64_t tile_bytes_max_few = ReduceTuning::kTileGroupBytesMaxFew;
 
   bool has_words() const { return words > 0; }
   uint32_t WordBytes(uint32_t threads) const {
@@ -66,8 +69,7 @@ struct LayoutRequest {
   uint64_t TileElementsMax(uint64_t lanes) const {
     const uint64_t warps = block_threads / ReduceTuning::kWarpThreads;
     const bool many = grouping.group_count >= resident_blocks * warps;
-    const uint64_t bytes =
-        many ? ReduceTuning::kTileGroupBytesMaxMany : ReduceTuning::kTileGroupBytesMaxFew;
+    const uint64_t bytes = many ? tile_bytes_max_many : tile_bytes_max_few;
     if (!has_words()) return bytes / element_bytes;
     // A lane's share may be some vectors more than another's.
     const uint64_t shares = std::max<uint64_t>(1, lanes / 2);

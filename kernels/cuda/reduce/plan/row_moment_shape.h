@@ -20,7 +20,7 @@ struct RowMomentShape {
   uint32_t grid_blocks = 1;
 };
 
-// For rows of up to 64 KiB, some of them and of some elements.
+// For rows that LaunchRowMoments takes, some of them and of some elements.
 RowMomentShape PlanRowMoments(ElementType type, uint64_t row_count, uint64_t row_size,
                               const DeviceProperties& properties);
 

@@ -101,6 +101,8 @@ struct RowMomentTuning {
   // Once so many batches of float64 are left, the blocks that begin leave all of theirs untried:
   // the kernel that follows takes little longer for all of them than for those.
   static constexpr uint32_t kLeftBatchesMax = 256;
+  // Of float64; of other elements those that lanes of a warp take, 64 KiB.
+  static constexpr uint64_t kDoubleRowBytesMax = 256 << 10;
   // Longer ones of float16 may have sums that are not exact.
   static constexpr uint64_t kFloat16RowSizeMax = 30'000;
   // Where a turn has a single row, or one and a part of little else, of elements that fixed point
@@ -129,8 +131,8 @@ bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type);
 // left_rows and left_batches. 0 where they are not AreMomentsOfRows.
 uint64_t LeftRowWords(uint64_t row_count, uint64_t row_bytes);
 
-// Requires AreMomentsOfRows, and rows of 64 KiB at most; of floating-point elements, LeftRowWords
-// of zeros.
+// Requires AreMomentsOfRows, and rows of 64 KiB at most, of float64 kDoubleRowBytesMax; of
+// floating-point elements, LeftRowWords of zeros.
 absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType type,
                               uint32_t* left_words, const DeviceProperties& properties,
                               cudaStream_t stream);
