@@ -17,8 +17,14 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-// A kernel reads so much in a microsecond or two, which is what an event takes.
-constexpr uint64_t kClockedBytesMax = 64 << 10;
+// Whether the job's times are taken by the clock: a kernel reads so much in a microsecond or two,
+// which is what an event takes. Not where the answer has to be copied, since the clock would take
+// that too.
+bool IsClocked(const ReductionPlan& plan, uint64_t direct_bytes) {
+  constexpr uint64_t kBytesMax = 64 << 10;
+  return plan.array.size_bytes() <= kBytesMax && !plan.return_states &&
+         ReductionAnswerBytes(plan) <= direct_bytes;
+}
 
 // The error of the first group that has one, and of its first statistic; `failures` has an entry
 // for each statistic.
@@ -46,7 +52,7 @@ absl::StatusOr<ReductionRoute> CudaLane::EnqueueReduction(
     absl::FunctionRef<ReductionOutput(const ReductionRoute&)> output_of,
     RunStatistics& statistics) {
   statistics.bytes_read = ReductionBytesRead(plan);
-  if (plan.array.size_bytes() <= kClockedBytesMax) timer_.UseClock();
+  if (IsClocked(plan, direct_memory_.size_bytes())) timer_.UseClock();
   const absl::StatusOr<ReductionInput> input = stage();
   if (!input.ok()) return input.status();
   absl::StatusOr<ReductionRoute> route =

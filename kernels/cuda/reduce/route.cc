@@ -62,9 +62,11 @@ bool HaveManyTurns(const ReductionPlan& plan, const ReductionGeometry& geometry)
   constexpr uint64_t kTurnVectors = PairTuning::kRowVectorsInFlight * ReduceTuning::kWarpThreads;
   constexpr uint64_t kShortVectors = 2;
   constexpr uint64_t kManyShortBytes = uint64_t{16} << 20;
+  constexpr uint64_t kSmallBytes = uint64_t{4} << 20;  // 0.76 to 0.95 of the time (--mib 1, 4).
   const uint64_t vectors = GroupBytes(plan) / ReduceTuning::kVectorBytes;
   const uint64_t warps =
       uint64_t{geometry.grid_blocks} * geometry.block_threads / ReduceTuning::kWarpThreads;
+  if (plan.array.size_bytes() <= kSmallBytes) return true;
   if (vectors <= kShortVectors && plan.array.size_bytes() >= kManyShortBytes) return true;
   return plan.grouping.group_count * vectors >= PairTuning::kRowTurnsMin * kTurnVectors * warps;
 }
@@ -90,8 +92,9 @@ ReductionKernel GroupKernelFor(const ReductionFacts& facts, GroupKernel group_ke
   const bool may_be_moments = (!wanted || wanted == kRowMoments) && AreRowMoments(facts.plan) &&
                               geometry.queued_segments_max == 0;
   // A second kernel takes what the one of row moments leaves, which is felt where there is little:
-  // 2,048 rows of 64 float64 take 8.4 us, in pairs 7.0 (H200, route_report.py --mib 1).
-  constexpr uint64_t kPairBytesMax = uint64_t{1} << 20;
+  // 2,048 rows of 64 float64 take 8.4 us, in pairs 7.0 (H200, route_report.py --mib 1), 131,072 of
+  // four 1.24 times (--mib 4).
+  constexpr uint64_t kPairBytesMax = uint64_t{4} << 20;
   const bool are_pairs = !wanted && facts.plan.array.size_bytes() <= kPairBytesMax;
   switch (group_kernel) {
     case GroupKernel::kStates: return kTiles;
@@ -203,6 +206,13 @@ bool HasOnlyFloatingProduct(const ReductionPlan& plan) {
 //   int8    [262,144, 4] sum   25  17 rows      int8  [1048, 1000] argmax  36  15 rows
 //   float16 [8192, 64] argmax  28  19 rows      int32 [65,536, 4] four     23  17 states
 //
+// and several of somewhat larger ones (--mib 4, 16), and of few rows:
+//
+//   int64   [8192, 64] four    35  24 states    int32 [1048, 1000] four    28  25 states
+//   int64   [2097, 1000] four  37  30 states    int8  [4194, 1000] four    71  31 rows
+//   int8    [4, 2^20] four     70  39 rows      int64 [2, 2^20] four      108  56 rows
+//   float16 [2, 2^20] argmax   35  29 rows
+//
 // So it is up to some size (route_report.py --mib 64):
 //
 //   int8   [2^20, 64] four               161  333 rows        int8  [2^24, 4] four    151  206
@@ -213,9 +223,12 @@ Instead InsteadOfVectors(const ReductionPlan& plan, uint32_t parts) {
   constexpr uint64_t kSmallBytes = uint64_t{1} << 20;
   constexpr uint64_t kStateBytesMax = uint64_t{52} << 20;
   constexpr uint64_t kRowBytesMax = uint64_t{16} << 20;
+  constexpr uint64_t kSomeBytes = uint64_t{4} << 20;
   constexpr uint64_t kFewestColumns = 4;
   constexpr uint64_t kFewColumns = 8;
+  constexpr uint64_t kNarrowColumns = 64;
   constexpr uint64_t kSomeColumns = 512;
+  constexpr uint64_t kSomeColumnsOfFewBytes = 1024;
   const ElementType type = plan.array.element_type;
   const bool are_in_vectors = KernelKindOf(type, parts).column_kernel == ColumnKernel::kVectors;
   // States have the form that the parts say (Lane::ResidentStateBytes).
@@ -226,17 +239,26 @@ Instead InsteadOfVectors(const ReductionPlan& plan, uint32_t parts) {
   const bool are_narrow = element_bytes <= 2 && are_tall;
   const bool are_moments = !IsFloatingPoint(type) && (parts & ~kSumPart) != 0 &&
                            (parts & ~kExtremesPart) != 0 && (parts & ~kCorePartSet) == 0;
+  const uint64_t rows = plan.grouping.group_size;
+  const uint64_t columns = plan.grouping.group_count;
   if (!are_moments) {
-    return are_narrow && bytes <= kSmallBytes ? Instead::kRows : Instead::kVectors;
+    const bool are_pairs = rows == 2 && element_bytes != sizeof(float) && (parts & kSumPart) == 0;
+    const bool are_small =
+        bytes <= kSmallBytes || (bytes <= kSomeBytes && columns <= kNarrowColumns);
+    return are_pairs || (are_narrow && are_small) ? Instead::kRows : Instead::kVectors;
   }
-  const bool are_few = plan.grouping.group_count <= kFewestColumns && are_tall;
-  if (are_few && bytes > kSmallBytes / 2 && bytes <= kSmallBytes) return Instead::kStates;
-  if (are_narrow && plan.grouping.group_count <= kFewColumns && bytes > kSmallBytes / 2) {
+  if (rows <= (element_bytes == sizeof(int64_t) ? 8 : 4)) return Instead::kRows;
+  if (are_tall && element_bytes >= sizeof(int32_t) && bytes > kSmallBytes / 2) {
+    const uint64_t bytes_max = element_bytes == sizeof(int64_t) ? kRowBytesMax : kSomeBytes;
+    const bool are_few = columns <= kFewestColumns || bytes > kSmallBytes;
+    if (are_few && bytes <= bytes_max) return Instead::kStates;
+  }
+  if (are_narrow && columns <= kFewColumns && bytes > kSmallBytes / 2) {
     return bytes <= kStateBytesMax ? Instead::kStates : Instead::kVectors;
   }
   const bool are_small = bytes <= kSmallBytes && (are_tall || element_bytes == 1);
-  const bool are_some =
-      are_narrow && plan.grouping.group_count <= kSomeColumns && bytes <= kRowBytesMax;
+  const bool are_some = are_narrow && ((columns <= kSomeColumns && bytes <= kRowBytesMax) ||
+                                       (columns <= kSomeColumnsOfFewBytes && bytes <= kSomeBytes));
   return are_small || are_some ? Instead::kRows : Instead::kVectors;
 }
 
@@ -364,13 +386,19 @@ bool AreShortForBlocks(const ReductionFacts& facts) {
 // Whether states of rows are asked for that take longer than another copy of the array: exact ones
 // of several statistics of floating-point rows. H200, means and variances of [64, 64, 256, 256]
 // along axes 0 and 3: float32 1,190 us, of a copy 928; of [32, 256, 56, 56] along 0, 2 and 3: 135
-// and 164; float64 8,694 and 457 us where sums take 1,517 and 96.
+// and 164; float64 8,694 and 457 us where sums take 1,517 and 96; of all of 2^14 rows of 128 KiB of
+// float64 that lie apart 2,303, of a copy some 1,650.
 bool AreSlowStates(const ReductionFacts& facts) {
   constexpr uint64_t kLongRowBytes = 8 << 10;
   if (!facts.plan.return_states || facts.plan.grouping.kind == GroupingKind::kAxis0) return false;
-  const ReductionKernel kernel = BestRoute(facts).kernel;
-  return kernel == ReductionKernel::kPairTiles ||
-         (kernel == ReductionKernel::kFixedPoint && GroupBytes(facts.plan) < kLongRowBytes);
+  constexpr uint64_t kLongDoubleRowBytes = 256 << 10;
+  const ReductionRoute route = BestRoute(facts);
+  const uint64_t row_bytes = GroupBytes(facts.plan);
+  const bool are_doubles = facts.plan.array.element_type == ElementType::kFloat64 &&
+                           (route.parts & ~(kSumPart | kExtremesPart)) != 0;
+  return route.kernel == ReductionKernel::kPairTiles ||
+         (route.kernel == ReductionKernel::kFixedPoint && row_bytes < kLongRowBytes) ||
+         (are_doubles && row_bytes < kLongDoubleRowBytes);
 }
 
 // Tells where groups lie.

@@ -65,7 +65,7 @@ TEST(ReductionRouteTest, StrategiesFollowTheShape) {
   EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 1000, 1000)), "reduce/columns/sums");
   EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 4, 1 << 27)), "reduce/columns/shallow-sums");
   EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 512, 1 << 20)), "reduce/columns/whole-sums");
-  EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 1000, 1000, kSeveral)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt32, 10'000, 1000, kSeveral)), "reduce/columns/vectors");
   EXPECT_EQ(StrategyOf(ColumnsOf(kFloat64, 100'000, 1000)), "reduce/columns/doubles");
   EXPECT_EQ(StrategyOf(ColumnsOf(kFloat32, 100'000, 1000, kSeveral)), "reduce/columns/moments");
   EXPECT_EQ(StrategyOf(ColumnsOf(kFloat64, 39, 39, {Statistic::kL2Norm})),
@@ -100,7 +100,10 @@ TEST(ReductionRouteTest, SmallArraysAreTakenByWhatIsMeasuredToBeFastest) {
   using enum ElementType;
   const std::vector<Statistic> extremes = {Statistic::kMin, Statistic::kArgmax};
   EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1 << 18, 4)), "reduce/transposed/blocks");
-  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, (1 << 18) + 1, 4)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1 << 20, 4)), "reduce/transposed/blocks");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, (1 << 20) + 1, 4)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1 << 16, 64)), "reduce/transposed/blocks");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1 << 16, 65)), "reduce/columns/vectors");
   EXPECT_EQ(StrategyOf(ColumnsOf(kInt8, 1048, 1000, extremes)), "reduce/transposed/row-extremes");
   EXPECT_EQ(StrategyOf(ColumnsOf(kBfloat16, 8192, 64, extremes)), "reduce/transposed/blocks");
   EXPECT_EQ(StrategyOf(ColumnsOf(kBfloat16, 8192, 64)), "reduce/columns/sums");
@@ -119,7 +122,11 @@ TEST(ReductionRouteTest, SmallArraysAreTakenByWhatIsMeasuredToBeFastest) {
   EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 131, 2049)), "reduce/long/blocks");
   EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 1, 2048)), "reduce/long/blocks");
   EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 2048, 64, kSeveral)), "reduce/groups/pair-tiles");
-  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 2049, 64, kSeveral)), "reduce/groups/row-moments");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 8192, 64, kSeveral)), "reduce/groups/pair-tiles");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat64, 8193, 64, kSeveral)), "reduce/groups/row-moments");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 255, 1000)), "reduce/long/block-sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 256, 1000)), "reduce/groups/sums");
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 256, 1025)), "reduce/long/block-sums");
 }
 
 // Several statistics of long rows: by a warp each, where there are enough of them, and no states.
@@ -273,17 +280,38 @@ TEST(ReductionRouteTest, SmallColumnsAreTakenByWhatIsMeasuredToBeFastest) {
   EXPECT_EQ(StrategyOf(ColumnsOf(kUint8, 1 << 20, 8)), "reduce/columns/vectors");
   EXPECT_EQ(StrategyOf(ColumnsOf(kUint8, 1 << 20, 8, extreme)), "reduce/columns/vectors");
   EXPECT_TRUE(of_rows(ColumnsOf(kInt16, 3000, 512, kSeveral)));
-  EXPECT_EQ(StrategyOf(ColumnsOf(kInt16, 3000, 513, kSeveral)), "reduce/columns/vectors");
+  EXPECT_TRUE(of_rows(ColumnsOf(kInt16, 2000, 1024, kSeveral)));
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt16, 2000, 1025, kSeveral)), "reduce/columns/vectors");
+  EXPECT_TRUE(of_rows(ColumnsOf(kInt16, 16'000, 512, kSeveral)));
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt16, 16'000, 513, kSeveral)), "reduce/columns/vectors");
   EXPECT_EQ(StrategyOf(ColumnsOf(kUint8, 1 << 24, 8, kSeveral)), "reduce/columns/vectors");
   EXPECT_TRUE(of_rows(ColumnsOf(kUint32, 512, 512, kSeveral)));
-  EXPECT_EQ(StrategyOf(ColumnsOf(kUint32, 513, 512, kSeveral)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kUint32, 513, 512, kSeveral)), "reduce/columns/states");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kUint32, 2049, 512, kSeveral)), "reduce/columns/vectors");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt64, 4096, 512, kSeveral)), "reduce/columns/states");
+  EXPECT_EQ(StrategyOf(ColumnsOf(kInt64, 4097, 512, kSeveral)), "reduce/columns/vectors");
+  // A few rows.
+  EXPECT_TRUE(of_rows(ColumnsOf(kInt8, 4, 1 << 20, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kInt8, 5, 1 << 21, kSeveral)));
+  EXPECT_TRUE(of_rows(ColumnsOf(kInt64, 8, 1 << 20, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kInt64, 9, 1 << 19, kSeveral)));
+  EXPECT_TRUE(of_rows(ColumnsOf(kFloat64, 2, 1 << 20, extreme)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kFloat64, 3, 1 << 20, extreme)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kFloat32, 2, 1 << 20, extreme)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kInt64, 2, 1 << 20)));
   EXPECT_TRUE(of_rows(ColumnsOf(kInt8, 100, 10'000, kSeveral)));
   EXPECT_EQ(StrategyOf(ColumnsOf(kInt16, 100, 5'000, kSeveral)), "reduce/columns/whole-vectors");
-  EXPECT_TRUE(of_rows(ColumnsOf(kFloat32, 1024, 4095, kSeveral)));
-  EXPECT_FALSE(of_rows(ColumnsOf(kFloat32, 1024, 4096, kSeveral)));
+  EXPECT_TRUE(of_rows(ColumnsOf(kFloat32, 1024, 4096, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kFloat32, 1025, 4096, kSeveral)));
   EXPECT_TRUE(of_rows(ColumnsOf(kFloat64, 1024, 4095, kSeveral)));
   EXPECT_FALSE(of_rows(ColumnsOf(kFloat64, 1024, 4096, kSeveral)));
-  EXPECT_FALSE(of_rows(ColumnsOf(kFloat16, 1024, 2048, kSeveral)));
+  EXPECT_TRUE(of_rows(ColumnsOf(kFloat64, 10'000, 65, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kFloat64, 10'000, 64, kSeveral)));
+  EXPECT_TRUE(of_rows(ColumnsOf(kFloat16, 1024, 4095, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kFloat16, 1024, 4096, kSeveral)));
+  EXPECT_TRUE(of_rows(ColumnsOf(kFloat16, 1 << 19, 4, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kFloat16, (1 << 19) + 1, 4, kSeveral)));
+  EXPECT_FALSE(of_rows(ColumnsOf(kBfloat16, 2, 1 << 20, kSeveral)));
   // States that are handed out have the form of the kernel that the parts say.
   ReductionPlan states = ColumnsOf(kUint8, 1 << 20, 8, kSeveral);
   states.return_states = true;
@@ -343,9 +371,9 @@ TEST(ReductionRouteTest, NamesAreRefusedWithThoseThatCan) {
     }
   }
   EXPECT_EQ(TakersOf(plan),
-            (std::vector<std::string>{"reduce/long/block-sums", "reduce/long/blocks",
-                                      "reduce/groups/tiles", "reduce/groups/sums",
-                                      "reduce/groups/row-sums", "reduce/groups/fixed-point"}));
+            (std::vector<std::string>{"reduce/groups/row-sums", "reduce/long/blocks",
+                                      "reduce/long/block-sums", "reduce/groups/tiles",
+                                      "reduce/groups/sums", "reduce/groups/fixed-point"}));
 }
 
 bool operator==(const FirstColumnGeometry& a, const FirstColumnGeometry& b) {

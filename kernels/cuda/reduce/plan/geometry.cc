@@ -134,9 +134,11 @@ FirstColumns FirstColumnsOf(const ReductionPlan& plan, const KernelKind& kind,
       are_many(PairTuning::kDoubleColumnRowsMin, PairTuning::kDoubleColumnBytesMin)) {
     return FirstColumns::kDoubles;
   }
-  const uint64_t moment_rows_min = plan.grouping.group_count >= MomentTuning::kManyColumns
-                                       ? MomentTuning::kRowsMinOfManyColumns
-                                       : MomentTuning::kRowsMin;
+  const bool are_halves = ElementSize(plan.array.element_type) == sizeof(uint16_t);
+  const uint64_t moment_rows_min = plan.grouping.group_count < MomentTuning::kManyColumns
+                                       ? MomentTuning::kRowsMin
+                                   : are_halves ? MomentTuning::kHalfRowsMinOfManyColumns
+                                                : MomentTuning::kRowsMinOfManyColumns;
   if (kind.column_kernel == ColumnKernel::kMomentsFirst &&
       are_many(moment_rows_min, MomentTuning::kBytesMin) &&
       rows <= MomentColumnRowsMax(static_cast<uint32_t>(ElementSize(plan.array.element_type)))) {
@@ -297,10 +299,19 @@ ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
 }
 
 // Whether a matrix is so small that its columns are moments of rows sooner than of columns.
-bool AreSoonerRows(const ArrayDescription& array) {
-  const uint64_t element_bytes = ElementSize(array.element_type);
-  return element_bytes >= sizeof(float) &&
-         array.size_bytes() < element_bytes * MomentTuning::kSoonerThanRowsBytesMin;
+bool AreSoonerRows(const ReductionPlan& plan) {
+  using Moments = MomentTuning;
+  const uint64_t bytes = plan.array.size_bytes();
+  const uint64_t columns = plan.grouping.group_count;
+  switch (ElementSize(plan.array.element_type)) {
+    case sizeof(double):
+      return columns > Moments::kFewDoubleColumns && bytes <= Moments::kDoublesAsRowsBytesMax;
+    case sizeof(float): return bytes <= Moments::kAsRowsBytesMax;
+    default: break;
+  }
+  return columns <= Moments::kFewHalfColumns
+             ? bytes <= Moments::kFewHalfColumnBytesMax
+             : columns < Moments::kManyHalfColumns && bytes <= Moments::kAsRowsBytesMax;
 }
 
 }  // namespace
@@ -338,8 +349,7 @@ bool AreReducedAsRows(const ReductionPlan& plan) {
     case ColumnKernel::kDoublesFirst:
       return FirstColumnsOf(plan, kind, std::nullopt) == FirstColumns::kNone;
     case ColumnKernel::kMomentsFirst:
-      return AreSoonerRows(plan.array) ||
-             FirstColumnsOf(plan, kind, std::nullopt) == FirstColumns::kNone;
+      return AreSoonerRows(plan) || FirstColumnsOf(plan, kind, std::nullopt) == FirstColumns::kNone;
     case ColumnKernel::kStates: break;
   }
   return true;

@@ -108,10 +108,17 @@ struct MomentTuning {
   // 116 of float64 (H200, route_report.py --mib 64).
   static constexpr uint64_t kManyColumns = 800'000;
   static constexpr uint64_t kRowsMinOfManyColumns = 8;
-  // Columns of fewer bytes for each byte of an element are taken sooner as rows: of float64
-  // [1500, 2567] 58 us in place of 226, of float32 [3993, 629] 51 in place of 81 (H200,
-  // shape_benchmark.py --strategies). Not those of halves, which were not measured.
-  static constexpr uint64_t kSoonerThanRowsBytesMin = 4 << 20;
+  static constexpr uint64_t kHalfRowsMinOfManyColumns = 2;  // 86 us in place of 108 (as above).
+  // Columns of so many bytes and fewer are taken sooner as rows: of float64 [1500, 2567] 58 us in
+  // place of 226, of float32 [3993, 629] 51 in place of 81 (H200, shape_benchmark.py --strategies),
+  // 64 columns of 4 MiB of halves half, of 16 MiB 0.75 (route_report.py --mib 4, 16). But of few
+  // columns of float64 rows take longer: 64 of 16 MiB 1.8, 4 of 4 MiB 1.5 times.
+  static constexpr uint64_t kDoublesAsRowsBytesMax = (32 << 20) - 1;
+  static constexpr uint64_t kFewDoubleColumns = 64;
+  static constexpr uint64_t kAsRowsBytesMax = 16 << 20;  // Of floats, and of some columns of halves.
+  static constexpr uint64_t kFewHalfColumns = 4;
+  static constexpr uint64_t kFewHalfColumnBytesMax = 4 << 20;
+  static constexpr uint64_t kManyHalfColumns = 4096;
   static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
   // 127 bits hold the sum of the squares of so many rows.
   static constexpr uint64_t kRowsMax = uint64_t{1} << 29;
