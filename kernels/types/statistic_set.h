@@ -31,6 +31,9 @@ class StatisticSet {
   GRIDFOLD_HD constexpr bool HasAll(StatisticSet others) const {
     return (others.bits_ & ~bits_) == 0;
   }
+  GRIDFOLD_HD constexpr bool HasAny(StatisticSet others) const {
+    return (others.bits_ & bits_) != 0;
+  }
   friend auto operator<=>(StatisticSet, StatisticSet) = default;
 
  private:

@@ -10,6 +10,7 @@
 #include "kernels/cuda/reduce/plan/geometry.h"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/row_moments.h"
+#include "kernels/cuda/reduce/plan/singles.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 #include "kernels/cuda/reduce/plan/warp_extremes.h"
 #include "kernels/cuda/reduce/product.h"
@@ -202,6 +203,11 @@ TileFunction WarpExtremesOf(ElementType type) {
   });
 }
 
+SinglesKernel SinglesOf(ElementType type) {
+  return VisitElementType(
+      type, [](auto tag) { return GetSinglesKernel<typename decltype(tag)::type>(); });
+}
+
 // Everything but floating-point products, of groups as they stand.
 absl::Status LaunchStates(const ReductionRoute& route, ElementType type,
                           const ReductionParameters& parameters, Scratch& scratch,
@@ -232,6 +238,8 @@ absl::Status LaunchStates(const ReductionRoute& route, ElementType type,
     case ReductionKernel::kRowExtremes: return tiles(kernels.tiles);
     case ReductionKernel::kBriefExtremes: return tiles(BriefExtremesOf(type));
     case ReductionKernel::kWarpExtremes: return tiles(WarpExtremesOf(type));
+    case ReductionKernel::kSingles:
+      return Launch(SinglesOf(type), ShapeOf(route.geometry), stream, parameters);
     case ReductionKernel::kGroupSums: return tiles(kernels.group_sums);
     case ReductionKernel::kStripSums:
     case ReductionKernel::kIntegerStrips: return tiles(kernels.strips);

@@ -13,9 +13,11 @@
 #include "kernels/cuda/reduce/plan/pair_tuning.h"
 #include "kernels/cuda/reduce/plan/row_moment_shape.h"
 #include "kernels/cuda/reduce/plan/row_moments.h"
+#include "kernels/cuda/reduce/plan/singles.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 #include "kernels/cuda/reduce/product.h"
 #include "kernels/numerics/statistics/reduction_state.h"
+#include "kernels/numerics/statistics/single_value.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -154,10 +156,39 @@ uint32_t AllParts(ElementType type) {
                           [](auto tag) { return kFullPartSet<typename decltype(tag)::type>; });
 }
 
+// Whether groups are rows of one element, of which ReduceSingles has all statistics.
+bool AreSingles(const ReductionPlan& plan) {
+  const GroupingKind kind = plan.grouping.kind;
+  const bool are_rows = kind == GroupingKind::kAxis1 || kind == GroupingKind::kWhole;
+  if (!are_rows || plan.grouping.group_size != 1 || plan.return_states) return false;
+  const ReductionParameters parameters = ParametersOf(plan);
+  StatisticSet wanted;
+  for (uint32_t i = 0; i < parameters.statistic_count; ++i) wanted.Add(parameters.statistics[i]);
+  constexpr StatisticSet kNeedFreedom = {Statistic::kVariance, Statistic::kStandardDeviation,
+                                         Statistic::kStandardError};
+  return SingleStatistics().HasAll(wanted) &&
+         (plan.delta_degrees_of_freedom == 0 || !wanted.HasAny(kNeedFreedom));
+}
+
+ReductionRoute RouteOfSingles(const ReductionFacts& facts) {
+  ReductionRoute route{.kernel = ReductionKernel::kSingles};
+  const uint64_t blocks_max = SingleTuning::kBlocksPerMultiprocessor *
+                              static_cast<uint64_t>(facts.properties.multiprocessor_count);
+  route.geometry.block_threads = SingleTuning::kThreads;
+  route.geometry.grid_blocks =
+      GridStrideBlocks(facts.plan.grouping.group_count, SingleTuning::kThreads, blocks_max);
+  return route;
+}
+
 // The route of groups that are reduced as they stand, with its scratch alone.
 ReductionRoute RouteInPlace(const ReductionFacts& facts, uint32_t parts, WantedKernel wanted) {
   const ElementType type = facts.plan.array.element_type;
   ReductionRoute route;
+  if (AreSingles(facts.plan) && (!wanted || wanted == ReductionKernel::kSingles)) {
+    route = RouteOfSingles(facts);
+    route.parts = parts;
+    return route;
+  }
   route.parts = parts;
   route.geometry = PlanReductionGeometry(facts.plan, parts, facts.properties, wanted);
   route.kernel = KernelFor(facts, KernelKindOf(type, parts), route.geometry, wanted);

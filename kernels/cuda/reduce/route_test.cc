@@ -337,6 +337,24 @@ TEST(ReductionRouteTest, TwelveKernelsOfShortGroupsHaveTheirNames) {
   EXPECT_EQ(StrategyOf(RowsOf(kFloat32, 100, 17, {Statistic::kL1Norm})), "reduce/groups/tiles");
 }
 
+TEST(ReductionRouteTest, RowsOfOneElement) {
+  using enum ElementType;
+  EXPECT_EQ(StrategyOf(RowsOf(kFloat16, 1000, 1, {Statistic::kL2Norm})), "reduce/groups/singles");
+  EXPECT_EQ(StrategyOf(RowsOf(kInt64, 1000, 1, kSeveral)), "reduce/groups/singles");
+  EXPECT_EQ(StrategyOf(Plan(ArrayDescription::Vector(kFloat32, 1), {})), "reduce/groups/singles");
+  EXPECT_NE(StrategyOf(RowsOf(kInt64, 1000, 1, {Statistic::kBitwiseAnd})), "reduce/groups/singles");
+  EXPECT_NE(StrategyOf(RowsOf(kInt64, 1000, 2)), "reduce/groups/singles");
+  EXPECT_NE(StrategyOf(SegmentsOf(1000, 1, kSeveral)), "reduce/groups/singles");
+  ReductionPlan plan = RowsOf(kFloat64, 1000, 1, {Statistic::kSum, Statistic::kProduct});
+  EXPECT_EQ(StrategyOf(plan), "reduce/groups/singles");
+  plan.return_states = true;
+  EXPECT_NE(StrategyOf(plan), "reduce/groups/singles");
+  ReductionPlan variance = RowsOf(kFloat32, 1000, 1, {Statistic::kVariance});
+  EXPECT_EQ(StrategyOf(variance), "reduce/groups/singles");
+  variance.delta_degrees_of_freedom = 1;
+  EXPECT_NE(StrategyOf(variance), "reduce/groups/singles");
+}
+
 TEST(ReductionRouteTest, LongSegmentsAreLeftToBlocks) {
   const auto leftovers = [](std::vector<uint64_t> sizes) {
     return RouteOf(SegmentPlan(ElementType::kInt8, sizes)).leftovers;

@@ -56,7 +56,7 @@ struct Sums {
              .tile_columns_max = std::min<uint64_t>(Tuning::kTileColumnsMax, warp_columns),
              .partial_bytes = Tuning::kColumnPartialBytes,
              .thread_bytes = ThreadWordBytes(element_bytes),
-             .brief_rows_max = kBriefRowsMax}};
+             .brief_rows_max = element_bytes == sizeof(double) ? 0 : kBriefRowsMax}};
   }
   uint64_t resident_threads() const {
     return multiprocessors * Tuning::kThreads * Tuning::kResidentBlocks;

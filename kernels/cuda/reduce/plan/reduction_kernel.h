@@ -35,6 +35,7 @@ enum class ReductionKernel : uint8_t {
   kRowExtremes,    // Nothing but extremes: reduce/groups/row_extremes.cuh.
   kBriefExtremes,  // Of rows of a few elements: reduce/groups/brief_extremes.cu.
   kWarpExtremes,   // Of rows of a KiB or more: reduce/groups/warp_extremes.cu.
+  kSingles,        // Rows of one element: reduce/groups/singles.cu.
   // kColumns
   kColumns,             // Whatever is asked for: reduce/columns/columns.cuh.
   kColumnSums,          // Sums of floats and halves: reduce/columns/sums.cuh,
@@ -79,6 +80,7 @@ inline constexpr ReductionKernelTraits kReductionKernels[] = {
     {ReductionKernel::kRowExtremes, ReductionFamily::kGroups, "row-extremes", false},
     {ReductionKernel::kBriefExtremes, ReductionFamily::kGroups, "brief-extremes", false},
     {ReductionKernel::kWarpExtremes, ReductionFamily::kGroups, "warp-extremes"},
+    {ReductionKernel::kSingles, ReductionFamily::kGroups, "singles"},
     {ReductionKernel::kColumns, ReductionFamily::kColumns, "states"},
     {ReductionKernel::kColumnSums, ReductionFamily::kColumns, "sums"},
     {ReductionKernel::kWholeColumnSums, ReductionFamily::kColumns, "whole-sums"},

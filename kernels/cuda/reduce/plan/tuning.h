@@ -115,7 +115,8 @@ struct MomentTuning {
   // columns of float64 rows take longer: 64 of 16 MiB 1.8, 4 of 4 MiB 1.5 times.
   static constexpr uint64_t kDoublesAsRowsBytesMax = (32 << 20) - 1;
   static constexpr uint64_t kFewDoubleColumns = 64;
-  static constexpr uint64_t kAsRowsBytesMax = 16 << 20;  // Of floats, and of some columns of halves.
+  static constexpr uint64_t kAsRowsBytesMax = 16
+                                              << 20;  // Of floats, and of some columns of halves.
   static constexpr uint64_t kFewHalfColumns = 4;
   static constexpr uint64_t kFewHalfColumnBytesMax = 4 << 20;
   static constexpr uint64_t kManyHalfColumns = 4096;
