@@ -413,13 +413,13 @@ TEST_P(AxesTest, ViewsInPlace) {
       {{0, {{3, 7'000}, {4, 1'500}, {5, 200}, {96, 1}}}, 0},  // and more than are taken in place.
   };
   uint64_t seed = 620;
-  for (const ElementType type : kAllTypes) {
-    for (const DataKind kind : {DataKind::kSmall, DataKind::kSpecial}) {
-      for (size_t c = 0; c < cases.size(); ++c) {
-        for (const bool is_turned : {false, true}) {
-          StridedView view = cases[c].view;
-          if (is_turned) std::reverse(view.dimensions.begin(), view.dimensions.end());
-          SCOPED_TRACE(testing::Message() << "view " << c << (is_turned ? ", turned" : ""));
+  for (size_t c = 0; c < cases.size(); ++c) {
+    for (const bool is_turned : {false, true}) {
+      StridedView view = cases[c].view;
+      if (is_turned) std::reverse(view.dimensions.begin(), view.dimensions.end());
+      SCOPED_TRACE(testing::Message() << "view " << c << (is_turned ? ", turned" : ""));
+      for (const ElementType type : kAllTypes) {
+        for (const DataKind kind : {DataKind::kSmall, DataKind::kSpecial}) {
           const TestArray elements = MakeVector(type, RangeOf(view).count, kind, ++seed);
           const std::vector<ReductionSpec> specs = {
               SpecOf({Statistic::kSum}), SpecOf({Statistic::kMin, Statistic::kMax}),
