@@ -9,8 +9,8 @@
 
 #include "kernels/numerics/arithmetic/exact_quotient.h"
 #include "kernels/numerics/arithmetic/integer_quotient.h"
+#include "kernels/numerics/statistics/bounded_limbs.h"
 #include "kernels/numerics/statistics/fixed_point_state.h"
-#include "kernels/numerics/statistics/integer_root.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 #include "kernels/types/policies.h"
 #include "kernels/types/statistic.h"
@@ -108,59 +108,64 @@ namespace statistic_internal {
 
 GRIDFOLD_HD inline double NotANumber() { return std::numeric_limits<double>::quiet_NaN(); }
 
-// moment / divisor, rounded once.
-template <class Moment>
-GRIDFOLD_HD inline double Quotient(const Moment& moment, uint64_t divisor) {
-  if (!moment.is_finite()) return moment.NotFiniteValue();
-  uint64_t room[Moment::kLimbs];
-  const LimbMagnitude magnitude = moment.Magnitude(room);
-  const double rounded =
-      RoundToDouble(LeadingQuotient(magnitude, Moment::kLowestExponent, divisor));
+// magnitude / divisor, or its square root, rounded once.
+GRIDFOLD_HD inline double ExactQuotient(const LimbMagnitude& magnitude, int exponent,
+                                        uint64_t divisor, bool is_root) {
+  const LeadingBits quotient = LeadingQuotient(magnitude, exponent, divisor);
+  const double rounded = RoundToDouble(is_root ? SquareRoot(quotient) : quotient);
   return magnitude.is_negative() ? -rounded : rounded;
 }
 
-// Square root of moment / divisor, of a moment that is not negative, rounded once.
+// The same of a moment; of a square root, one that is not negative.
 template <class Moment>
-GRIDFOLD_HD inline double Root(const Moment& moment, uint64_t divisor) {
+GRIDFOLD_HD inline double Quotient(const Moment& moment, uint64_t divisor, bool is_root = false) {
   if (!moment.is_finite()) return moment.NotFiniteValue();
   uint64_t room[Moment::kLimbs];
-  return RoundToDouble(
-      SquareRoot(LeadingQuotient(moment.Magnitude(room), Moment::kLowestExponent, divisor)));
+  const LimbMagnitude magnitude = moment.Magnitude(room);
+  double value;
+  const bool is_certain =
+      magnitude.end() > 0 && RoundQuotient(BoundedLimbs(magnitude, Moment::kLowestExponent),
+                                           static_cast<double>(divisor), is_root, value);
+  return is_certain ? value : ExactQuotient(magnitude, Moment::kLowestExponent, divisor, is_root);
 }
-
-// The same of the squares of elements of type T.
-template <class T, class Squares>
-GRIDFOLD_HD inline double RootOfSquares(const Squares& squares, uint64_t divisor) {
-  if constexpr (IntegerElement<T> && sizeof(T) <= 4) {
-    double root;
-    if (RootOfQuotient(squares.sum, static_cast<double>(divisor), root)) return root;
-  }
-  return Root(squares, divisor);
+template <class Moment>
+GRIDFOLD_HD inline double Root(const Moment& moment, uint64_t divisor) {
+  return Quotient(moment, divisor, true);
 }
 
 // (count * sum of squares - sum^2) / (count * (count - ddof) * divisor), or its square root,
-// rounded once: the numerator is not rounded.
+// rounded once: the numerator is not rounded. The magnitudes are those of the moments.
 template <class T>
-GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
-                                   uint64_t count, uint64_t ddof, uint64_t divisor, bool is_root) {
+GRIDFOLD_HD inline double ExactVariance(const LimbMagnitude& sum, const LimbMagnitude& squares,
+                                        uint64_t count, uint64_t ddof, uint64_t divisor,
+                                        bool is_root) {
   static_assert(SquaresState<T>::kLowestExponent == 2 * SumState<T>::kLowestExponent);
-  uint64_t squares_room[SquaresState<T>::kLimbs];
-  uint64_t sum_room[SumState<T>::kLimbs];
-  const LimbMagnitude positive = squares.Magnitude(squares_room);
-  const LimbMagnitude negative = sum.Magnitude(sum_room);
-  if (positive.end() == 0) return 0;
   // Limbs outside [first, end) are 0, and are neither written nor read.
   uint64_t deviations[SquaresState<T>::kLimbs + 1];
-  const int end = positive.end() + 1;
-  int first = positive.lowest();
+  const int end = squares.end() + 1;
+  int first = squares.lowest();
   GRIDFOLD_ROLLED
-  while (negative.end() > 0 && first > 2 * negative.lowest()) deviations[--first] = 0;
-  Multiply(positive, count, deviations);
-  SubtractSquare(deviations, end, negative);
+  while (sum.end() > 0 && first > 2 * sum.lowest()) deviations[--first] = 0;
+  Multiply(squares, count, deviations);
+  SubtractSquare(deviations, end, sum);
   const LeadingBits variance = LeadingQuotient(
       LimbMagnitude::OfUnsigned(deviations + first, end - first),
       SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof, divisor);
   return RoundToDouble(is_root ? SquareRoot(variance) : variance);
+}
+template <class T>
+GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
+                                   uint64_t count, uint64_t ddof, uint64_t divisor, bool is_root) {
+  uint64_t squares_room[SquaresState<T>::kLimbs];
+  uint64_t sum_room[SumState<T>::kLimbs];
+  const LimbMagnitude of_squares = squares.Magnitude(squares_room);
+  const LimbMagnitude of_sum = sum.Magnitude(sum_room);
+  if (of_squares.end() == 0) return 0;
+  double value;
+  const bool is_certain = RoundVariance(BoundedLimbs(of_sum, SumState<T>::kLowestExponent),
+                                        BoundedLimbs(of_squares, SquaresState<T>::kLowestExponent),
+                                        count, ddof, divisor, is_root, value);
+  return is_certain ? value : ExactVariance<T>(of_sum, of_squares, count, ddof, divisor, is_root);
 }
 
 }  // namespace statistic_internal
@@ -176,7 +181,7 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
   constexpr uint32_t kParts = State::kParts;
   using statistic_internal::NotANumber;
   using statistic_internal::Quotient;
-  using statistic_internal::RootOfSquares;
+  using statistic_internal::Root;
   using statistic_internal::Variance;
   using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
 
@@ -265,17 +270,10 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
           return ValueOutcome::kOk;
         }
         if constexpr (IntegerElement<T> && sizeof(T) <= 4) {
-          const auto& sum = state.template Part<kSumPart>().sum;
-          const auto& squares = state.template Part<kSquaresPart>().sum;
           if (statistic == Statistic::kVariance && (count >> 32) == 0) {
-            *slot = Slot(IntegerVariance(sum, squares, count, rules.delta_degrees_of_freedom));
-            return ValueOutcome::kOk;
-          }
-          const uint64_t divisor = statistic == Statistic::kStandardError ? count : 1;
-          if (double root;
-              statistic != Statistic::kVariance &&
-              RootOfVariance(sum, squares, count, rules.delta_degrees_of_freedom, divisor, root)) {
-            *slot = Slot(root);
+            *slot = Slot(IntegerVariance(state.template Part<kSumPart>().sum,
+                                         state.template Part<kSquaresPart>().sum, count,
+                                         rules.delta_degrees_of_freedom));
             return ValueOutcome::kOk;
           }
         }
@@ -294,14 +292,13 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
 
     case Statistic::kL2Norm:
       if constexpr ((kParts & kSquaresPart) != 0) {
-        *slot = Slot(RootOfSquares<T>(state.template Part<kSquaresPart>(), 1));
+        *slot = Slot(Root(state.template Part<kSquaresPart>(), 1));
       }
       return ValueOutcome::kOk;
 
     case Statistic::kRootMeanSquare:
       if constexpr ((kParts & kSquaresPart) != 0) {
-        *slot = Slot(count == 0 ? NotANumber()
-                                : RootOfSquares<T>(state.template Part<kSquaresPart>(), count));
+        *slot = Slot(count == 0 ? NotANumber() : Root(state.template Part<kSquaresPart>(), count));
       }
       return ValueOutcome::kOk;
 

@@ -9,7 +9,6 @@
 #include "kernels/cuda/reduce/groups/row_moment_sums.cuh"
 #include "kernels/cuda/reduce/groups/row_window.cuh"
 #include "kernels/cuda/reduce/plan/row_moments.h"
-#include "kernels/numerics/statistics/integer_root.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 
 namespace gridfold::kernels::cuda {
@@ -17,14 +16,6 @@ namespace gridfold::kernels::cuda {
 // The slot of a standard deviation. Not inlined: it is long.
 __device__ __noinline__ uint64_t DeviationSlot(Uint128 sum, const Uint192& squares, uint64_t size,
                                                const ValueRules& rules) {
-  constexpr int kCountBits = 32;  // Of rows; their product with squares has 128 then.
-  if (squares.limbs[2] == 0 && squares.limbs[1] >> (kLimbBits - kCountBits) == 0) {
-    double root;
-    const Uint128 lower = Uint128{squares.limbs[1]} << kLimbBits | squares.limbs[0];
-    if (RootOfVariance(sum, lower, size, rules.delta_degrees_of_freedom, 1, root)) {
-      return Slot(root);
-    }
-  }
   ReductionState<uint64_t, kCorePartSet> state;
   state.Part<kSumPart>().sum = static_cast<Int128>(sum);
   state.Part<kSquaresPart>().sum = squares;
