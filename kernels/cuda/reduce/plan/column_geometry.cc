@@ -24,13 +24,14 @@ bool HasWavesOfWholeColumns(const ColumnGrouping& grouping) {
          grouping.rows <= grouping.shape.thread_rows_max;
 }
 
-// Columns from which on whole ones keep most of a device busy.
-constexpr uint64_t kManyColumns = 4096;
+// Threads, of a vector of columns each, from which on whole columns keep most of a device busy.
+constexpr uint64_t kManyThreads = 4096;
 
 bool AreBrief(const ColumnGrouping& grouping) {
   const uint64_t rows_max = grouping.shape.brief_rows_max;
   return grouping.rows <= rows_max ||
-         (grouping.rows <= 4 * rows_max && grouping.columns >= kManyColumns);
+         (grouping.rows <= 4 * rows_max &&
+          grouping.columns >= kManyThreads * grouping.vector_elements());
 }
 
 bool AreTakenWhole(const ColumnGrouping& grouping, WantedKernel wanted) {
