@@ -430,7 +430,8 @@ TEST_P(AxesTest, ViewsInPlace) {
             spec.nan_policy = NanPolicy::kIgnore;
             spec.overflow_policy = OverflowPolicy::kWrap;
             const int in_place = CheckView(elements, view, spec, /*keeps_order=*/s == 2);
-            const bool is_counted = s == 0 && !is_turned;
+            // States of float64 that tell of NaN too may take longer than a copy.
+            const bool is_counted = s == 0 && !is_turned && type != ElementType::kFloat64;
             EXPECT_GE(in_place, is_counted ? cases[c].in_place_min : 0);
           }
         }

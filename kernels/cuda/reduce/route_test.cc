@@ -238,7 +238,7 @@ TEST(ReductionRouteTest, ViewsAreTakenByKernelsThatKnowOfPitches) {
   EXPECT_EQ(strategy_of_rows(kFloat32, 1024, kSeveral), "reduce/groups/fixed-point");
   EXPECT_EQ(strategy_of_rows(kFloat64, 1024, kSeveral), "reduce/groups/pair-tiles");
   EXPECT_EQ(strategy_of_rows(kInt32, 4096, kSeveral), "reduce/long/blocks");
-  EXPECT_EQ(strategy_of_rows(kFloat32, 2048, extremes), "reduce/groups/warp-extremes");
+  EXPECT_EQ(strategy_of_rows(kFloat32, 2048, extremes), "reduce/long/blocks");
   EXPECT_EQ(strategy_of_rows(kFloat64, 2048, extremes), "reduce/long/blocks");
   const auto is_taken = [](const ReductionPlan& plan, bool is_aligned = true) {
     const DeviceProperties properties = Properties(132);

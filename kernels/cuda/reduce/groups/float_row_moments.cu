@@ -4,7 +4,7 @@ namespace gridfold::kernels::cuda {
 
 template <class T>
 FloatRowKernels GetFloatRowKernels() {
-  return {ReduceFloatRowMoments<T>, ReduceLeftRows<T>};
+  return {ReduceFloatRowMoments<T, false>, ReduceFloatRowMoments<T, true>, ReduceLeftRows<T>};
 }
 template FloatRowKernels GetFloatRowKernels<Float16>();
 template FloatRowKernels GetFloatRowKernels<Bfloat16>();

@@ -13,12 +13,15 @@
 namespace gridfold::kernels::cuda {
 namespace {
 
-const std::vector<Statistic> kStatistics = {Statistic::kSum,    Statistic::kMin,
-                                            Statistic::kMax,    Statistic::kVariance,
-                                            Statistic::kMean,   Statistic::kStandardDeviation,
-                                            Statistic::kCount,  Statistic::kStandardError,
-                                            Statistic::kL2Norm, Statistic::kRootMeanSquare,
-                                            Statistic::kRange};
+const std::vector<Statistic> kStatistics = {Statistic::kSum,  Statistic::kMin,
+                                            Statistic::kMax,  Statistic::kVariance,
+                                            Statistic::kMean, Statistic::kStandardDeviation,
+                                            Statistic::kCount};
+// And those for which there is a kernel that has them too.
+const std::vector<Statistic> kWithOthers = {
+    Statistic::kSum,           Statistic::kMin,    Statistic::kMax,  Statistic::kVariance,
+    Statistic::kStandardError, Statistic::kL2Norm, Statistic::kMean, Statistic::kRootMeanSquare,
+    Statistic::kRange};
 
 enum class Data {
   kNormal,
@@ -111,7 +114,8 @@ TYPED_TEST(ReduceFloatRowMomentsDeviceTest, RowsAreExact) {
     for (const uint64_t columns : {4, 5, 7, 8, 9, 31, 32, 33, 64, 65, 129, 200, 513, 1000}) {
       const uint64_t rows = kRowsMin + columns % 3 + (columns < 40 ? 900 : 0);
       for (const uint64_t misalignment : {0, 1}) {
-        this->ExpectRows(data, rows, columns, misalignment, kStatistics);
+        this->ExpectRows(data, rows, columns, misalignment,
+                         (columns + misalignment) % 2 == 0 ? kStatistics : kWithOthers);
         if (this->HasFatalFailure()) return;
       }
     }
@@ -134,7 +138,7 @@ TYPED_TEST(ReduceFloatRowMomentsDeviceTest, LongRowsAreExact) {
 TYPED_TEST(ReduceFloatRowMomentsDeviceTest, ManyRowsAreExact) {
   for (const Data data : {Data::kNormal, Data::kLargest}) {
     for (const uint64_t columns : {8, 33}) {
-      this->ExpectRows(data, 300'011, columns, 1, kStatistics);
+      this->ExpectRows(data, 300'011, columns, 1, columns == 8 ? kStatistics : kWithOthers);
       if (this->HasFatalFailure()) return;
     }
   }

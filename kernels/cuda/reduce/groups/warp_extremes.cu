@@ -94,8 +94,7 @@ __device__ inline void TakeRows(const Warp& warp, const ReductionParameters& par
 #pragma unroll 1
   for (uint64_t row = uint64_t{blockIdx.x} * kWarps + warp.meta_group_rank();
        row < parameters.group_count; row += step) {
-    const T* const elements =
-        static_cast<const T*>(parameters.elements) + parameters.FirstOfRow(row);
+    const T* const elements = static_cast<const T*>(parameters.elements) + row * size;
     const GroupExtremes<T> own = WarpRow<T, kIgnoresNan>(elements, size, lane).Extremes();
     const PlacedKey<T> min = BestOfWarp<T>(own.min);
     const PlacedKey<T> max = BestOfWarp<T>(own.max);

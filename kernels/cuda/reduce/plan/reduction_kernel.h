@@ -79,7 +79,7 @@ inline constexpr ReductionKernelTraits kReductionKernels[] = {
     {ReductionKernel::kPairTiles, ReductionFamily::kGroups, "pair-tiles"},
     {ReductionKernel::kRowExtremes, ReductionFamily::kGroups, "row-extremes", false},
     {ReductionKernel::kBriefExtremes, ReductionFamily::kGroups, "brief-extremes", false},
-    {ReductionKernel::kWarpExtremes, ReductionFamily::kGroups, "warp-extremes"},
+    {ReductionKernel::kWarpExtremes, ReductionFamily::kGroups, "warp-extremes", false},
     {ReductionKernel::kSingles, ReductionFamily::kGroups, "singles"},
     {ReductionKernel::kColumns, ReductionFamily::kColumns, "states"},
     {ReductionKernel::kColumnSums, ReductionFamily::kColumns, "sums"},

@@ -121,7 +121,8 @@ absl::Status LaunchFloatRows(const ReductionParameters& parameters, ElementType 
                              const DeviceProperties& properties, cudaStream_t stream) {
   constexpr uint64_t kLeftWarps = LeftRowTuning::kThreads / kLanes;
   const FloatRowKernels kernels = FloatKernelsFor(type);
-  if (absl::Status status = Launch(kernels.rows, shape, stream, work); !status.ok()) return status;
+  const auto rows = work.slots.HaveOthers() ? kernels.rows_with_others : kernels.rows;
+  if (absl::Status status = Launch(rows, shape, stream, work); !status.ok()) return status;
   const uint64_t resident = uint64_t{LeftRowTuning::kResidentBlocks} *
                             static_cast<uint64_t>(properties.multiprocessor_count);
   LeftRowWork left{.left_rows = work.left_rows,

@@ -25,12 +25,17 @@ struct RowMomentSlots {
   uint64_t* max = nullptr;
   uint64_t* variance = nullptr;
   uint64_t* standard_deviation = nullptr;
-  // These are of floating-point elements alone.
+  // These are of floating-point elements alone, and seldom asked for.
   uint64_t* standard_error = nullptr;
   uint64_t* l2_norm = nullptr;
   uint64_t* root_mean_square = nullptr;
   uint64_t* range = nullptr;
   uint64_t* sum_failure = nullptr;  // ReductionParameters; null where no sum can fail.
+
+  bool HaveOthers() const {
+    return standard_error != nullptr || l2_norm != nullptr || root_mean_square != nullptr ||
+           range != nullptr;
+  }
 };
 
 // Rows of one size. A warp takes `unit_rows` of them that follow one another, in turns: rows that
@@ -145,6 +150,7 @@ auto GetRowMomentsKernel() -> void (*)(RowMomentWork);
 // leaves.
 struct FloatRowKernels {
   void (*rows)(RowMomentWork);
+  void (*rows_with_others)(RowMomentWork);  // Where RowMomentSlots::HaveOthers.
   void (*left_rows)(ReductionParameters, LeftRowWork);
 };
 template <class T>
